@@ -11,7 +11,7 @@ const BUSY = 8 * 2 ** 20;
  * (`kExternalAllocationSoftLimit` in src/heap/heap.h of V8).
  */
 const NUDGE = 65 * 2 ** 20;
-/** Tries per load: V8 ignores a buffer that a minor collection frees, or that comes while it marks. */
+/** Tries per load: V8 ignores a buffer that comes while it marks, or that soon is garbage. */
 const MOST_TRIES = 3;
 
 /**

@@ -16,28 +16,9 @@ export interface StoreBounds {
 }
 
 /** The ended requests of one tenant, the oldest first. */
-class EndedRequests {
-  private readonly requests = new Fifo<RequestTrace>();
-  entries = 0;
-
-  get count(): number {
-    return this.requests.length;
-  }
-
-  get oldestMs(): number {
-    return this.requests.peek()?.endedMs ?? Infinity;
-  }
-
-  push(request: RequestTrace): void {
-    this.requests.push(request);
-    this.entries += entriesOf(request);
-  }
-
-  shift(): RequestTrace {
-    const request = this.requests.shift()!;
-    this.entries -= entriesOf(request);
-    return request;
-  }
+interface EndedRequests {
+  readonly requests: Fifo<RequestTrace>;
+  entries: number;
 }
 
 /**
@@ -67,9 +48,10 @@ export class TraceStore {
   settle(request: RequestTrace, nowMs: number): void {
     if (!hasEnded(request) || request.endedMs !== undefined) return;
     request.endedMs = nowMs;
-    const own = this.ended.get(request.owner) ?? new EndedRequests();
+    const own = this.ended.get(request.owner) ?? { requests: new Fifo<RequestTrace>(), entries: 0 };
     this.ended.set(request.owner, own);
-    own.push(request);
+    own.requests.push(request);
+    own.entries += entriesOf(request);
     this.size += entriesOf(request);
     this.forget(nowMs);
   }
@@ -86,15 +68,13 @@ export class TraceStore {
   private forget(nowMs: number): void {
     const oldestMs = nowMs - this.bounds.ttlMs;
     for (const own of this.ended.values()) {
-      while (own.oldestMs <= oldestMs) this.drop(own.shift());
+      while ((own.requests.peek()?.endedMs ?? Infinity) <= oldestMs) this.dropOldest(own);
     }
-    while (this.size > this.bounds.maxEntries && !this.hasOneRequest) {
-      this.drop(this.largest().shift());
+    while (this.size > this.bounds.maxEntries) {
+      const own = this.largest();
+      if (this.ended.size === 1 && own.requests.length === 1) break;
+      this.dropOldest(own);
     }
-  }
-
-  private get hasOneRequest(): boolean {
-    return this.ended.size === 1 && this.largest().count === 1;
   }
 
   /** The ended requests of the tenant with the most entries. */
@@ -102,9 +82,11 @@ export class TraceStore {
     return [...this.ended.values()].reduce((a, b) => (b.entries > a.entries ? b : a));
   }
 
-  private drop(request: RequestTrace): void {
+  private dropOldest(own: EndedRequests): void {
+    const request = own.requests.shift()!;
+    own.entries -= entriesOf(request);
     this.size -= entriesOf(request);
-    if (this.ended.get(request.owner)?.count === 0) this.ended.delete(request.owner);
+    if (own.requests.length === 0) this.ended.delete(request.owner);
     for (const name of namesOf(request)) {
       if (this.byName.get(name) === request) this.byName.delete(name);
     }
