@@ -17,6 +17,7 @@ import {
   Turnstile,
   withStrictHeads,
 } from './connections/turnstile';
+import { LongAnswers } from './streaming/long-answers';
 
 const MS_PER_SECOND = 1_000;
 /** Interval at which Node checks for requests that take too long. */
@@ -34,6 +35,7 @@ const CERT_REQUIRED = 2;
 export class Listeners implements OnApplicationShutdown {
   /** The connections of all listeners. */
   readonly arrivals = new NewConnections();
+  readonly longAnswers = new LongAnswers();
   private readonly reads = new FairReads();
   private readonly secure = new Set<SecureServer>();
   private readonly refresh: CertificateRefresh | undefined;

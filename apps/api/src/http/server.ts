@@ -19,6 +19,7 @@ import { type KnownRoutes, ROUTER_OPTIONS } from './known-routes';
 import { isOperators } from './operation';
 import type { Listeners } from './listeners';
 import { contextOf } from './request-context';
+import type { LongAnswers } from './streaming/long-answers';
 import { isLongBody, longBody } from './streaming/long-body';
 
 export interface AdapterParts {
@@ -53,6 +54,7 @@ export function createAdapter(
   const fastify = adapter.getInstance<FastifyInstance>();
   routes.observe(fastify);
   install(fastify, config, routes);
+  fastify.addHook('onSend', sendGradually(listeners.longAnswers));
   return adapter;
 }
 
@@ -90,14 +92,16 @@ function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRou
     }
     done(refusalOf(request, config));
   });
-  fastify.addHook('onSend', sendGradually);
 }
 
 /** The body of a long answer becomes a stream of its pieces. */
-function sendGradually(...[, reply, body, done]: Parameters<onSendHookHandler<unknown>>): void {
-  if (!isLongBody(body)) return done(null, body);
-  void reply.header('content-length', Buffer.byteLength(body));
-  done(null, longBody(body));
+function sendGradually(answers: LongAnswers): onSendHookHandler<unknown> {
+  return (...[, reply, body, done]: Parameters<onSendHookHandler<unknown>>) => {
+    if (!isLongBody(body)) return done(null, body);
+    answers.add(reply.raw);
+    void reply.header('content-length', Buffer.byteLength(body));
+    done(null, longBody(body));
+  };
 }
 
 interface Beginning {

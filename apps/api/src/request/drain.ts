@@ -2,6 +2,7 @@ import type { BatonConfig } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Aborter } from '../frames/aborter';
+import { Listeners } from '../http/listeners';
 import { CONFIG, LOGGER } from '../tokens';
 import { ExchangeStep } from './exchange';
 import { OpenDoor } from './take/open-door';
@@ -19,6 +20,7 @@ export class RequestDrain implements OnModuleDestroy {
     private readonly door: OpenDoor,
     private readonly exchanges: ExchangeStep,
     private readonly aborter: Aborter,
+    private readonly listeners: Listeners,
   ) {}
 
   /** Refuses new requests, waits for those under way up to `shutdown_timeout`, then ends them. */
@@ -31,9 +33,13 @@ export class RequestDrain implements OnModuleDestroy {
     await this.aborter.settled();
   }
 
+  private get isIdle(): boolean {
+    return this.exchanges.count + this.listeners.longAnswers.count === 0;
+  }
+
   private async untilIdle(limitMs: number): Promise<void> {
     const deadlineMs = performance.now() + limitMs;
-    while (this.exchanges.count > 0 && performance.now() < deadlineMs) {
+    while (!this.isIdle && performance.now() < deadlineMs) {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
     }
   }
