@@ -17,6 +17,9 @@ function watch(path) {
   const file = openSync('/proc/self/schedstat', 'r');
   const buffer = Buffer.alloc(64);
   const read = () => {
+    // Brings the counters up to date, which the kernel otherwise does once per tick of 4 ms
+    // (`thread_group_cputime`, kernel/sched/cputime.c).
+    process.cpuUsage();
     const length = readSync(file, buffer, 0, 64, 0);
     const [cpuNs, waitNs] = buffer.toString('latin1', 0, length).split(' ');
     return { heldMs: Number(cpuNs) / 1e6, waitedMs: Number(waitNs) / 1e6 };
