@@ -280,6 +280,23 @@ describe('the live page in a browser', () => {
     expect(await page.locator('.health').innerText()).not.toContain('lost');
   });
 
+  it('keeps the pool of a role whose last engine is lost', async () => {
+    await open();
+    const pool = page.getByRole('region', { name: 'Decode engines' });
+    const lost = pool.getByText('No engine of this role is running.');
+    const pids = await cluster.pidsOf('decode');
+    expect(await lost.isVisible()).toBe(false);
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    try {
+      await lost.waitFor(PATIENT);
+      expect(await pool.innerText()).toContain('0 engines');
+    } finally {
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+    }
+    await expect.poll(() => pool.innerText(), PATIENT).toContain('2 engines');
+    expect(await lost.isVisible()).toBe(false);
+  });
+
   it('changes settings of the cluster, and explains invalid ones', async () => {
     await open();
     const settings = page.getByRole('region', { name: 'Settings' });

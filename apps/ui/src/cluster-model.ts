@@ -144,3 +144,8 @@ export function topologyNow(engines: readonly PictureEngine[]): string {
   );
   return parts.join('');
 }
+
+/** Number of engines of a role in a topology such as `2P3D`; 0 where it has none. */
+export function startedWith(topology: string, role: PictureEngine['role']): number {
+  return Number(new RegExp(`(\\d+)${LETTERS[role]}`).exec(topology)?.[1] ?? 0);
+}

@@ -1,5 +1,5 @@
 import type { PictureEngine } from '@baton/contract';
-import { type ClusterModel, engineNames } from './cluster-model';
+import { type ClusterModel, engineNames, startedWith } from './cluster-model';
 import { make, setText } from './element';
 import { EngineLane } from './engine-lane';
 import { explainer } from './explain';
@@ -29,6 +29,8 @@ interface Pool {
   readonly element: HTMLElement;
   readonly summary: HTMLElement;
   readonly list: HTMLOListElement;
+  /** Shown while the pool has no engine. */
+  readonly empty: HTMLElement;
 }
 
 /** The engines in their pools, with areas between them for queued and transferred requests. */
@@ -47,7 +49,7 @@ export class LanesView {
     this.element = make('div', { class: 'flow' }, parts);
   }
 
-  show({ engines, counts }: ClusterModel): void {
+  show({ engines, counts, hello }: ClusterModel): void {
     const names = engineNames(engines);
     for (const engine of engines) {
       const lane = this.lanes.get(engine.id) ?? this.add(engine);
@@ -59,7 +61,9 @@ export class LanesView {
       this.lanes.delete(id);
     }
     for (const { role } of POOLS) this.order(role, engines);
-    for (const { role } of POOLS) this.summarise(role, engines);
+    for (const { role } of POOLS) {
+      this.summarise(role, engines, startedWith(hello?.topology ?? '', role) > 0);
+    }
     this.element.style.setProperty('--second', secondWidth(engines));
     this.shape = engines.map(({ id }) => id).join();
     setText(this.queue.count, formatCount(counts[0]));
@@ -102,17 +106,19 @@ export class LanesView {
     return lane;
   }
 
-  private summarise(role: Role, engines: readonly PictureEngine[]): void {
+  /** @param isExpected  the pool stays on the page when it has lost its last engine */
+  private summarise(role: Role, engines: readonly PictureEngine[], isExpected: boolean): void {
     const mine = engines.filter((engine) => engine.role === role);
-    const { element, summary, list } = this.pools.get(role)!;
+    const { element, summary, list, empty } = this.pools.get(role)!;
     const sum = (value: (engine: PictureEngine) => number): number =>
       mine.reduce((total, engine) => total + value(engine), 0);
     const running = formatCount(sum((engine) => engine.running));
     const waiting = formatCount(sum((engine) => engine.waiting));
-    element.hidden = mine.length === 0;
+    element.hidden = mine.length === 0 && !isExpected;
+    empty.hidden = mine.length > 0;
     setText(summary, `${formatOf(mine.length, 'engine')}, ${running} running, ${waiting} waiting`);
     list.className = `lanes ${density(mine.length)}`;
-    this.element.classList.toggle(`has-${role}`, mine.length > 0);
+    this.element.classList.toggle(`has-${role}`, !element.hidden);
   }
 }
 
@@ -147,10 +153,16 @@ function newPool(role: Role, title: string): Pool {
     explainer(role, title),
   ]);
   const label = `${title} engines`;
+  const empty = make('p', { class: 'no-engines' }, [
+    'No engine of this role is running. Requests that need one wait.',
+  ]);
   return {
-    element: make('section', { class: `pool ${role}`, 'aria-label': label }, [heading, list]),
-    summary,
-    list,
+    element: make('section', { class: `pool ${role}`, 'aria-label': label }, [
+      heading,
+      list,
+      empty,
+    ]),
+    ...{ summary, list, empty },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { PictureEngine } from '@baton/contract';
-import { engineNames } from '../cluster-model';
+import { engineNames, startedWith } from '../cluster-model';
 
 type Role = PictureEngine['role'];
 
@@ -12,8 +12,6 @@ export interface Departed {
 
 /** Time for which a replaced engine is kept, in ms. */
 const REMEMBER_MS = 30_000;
-
-const LETTERS: Readonly<Record<Role, string>> = { prefill: 'P', decode: 'D', aggregated: 'A' };
 
 /** Engines that left without a visible order. An idle engine may drain between two pictures. */
 export class Departures {
@@ -55,8 +53,4 @@ export class Departures {
     this.before = [];
     this.ordered.clear();
   }
-}
-
-function startedWith(topology: string, role: Role): number {
-  return Number(new RegExp(`(\\d+)${LETTERS[role]}`).exec(topology)?.[1] ?? 0);
 }
