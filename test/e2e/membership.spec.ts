@@ -184,6 +184,33 @@ describe('a cluster of processes whose engines change', () => {
     await expectWhole(load(target, 20));
   });
 
+  it('starts, drains and removes all data-parallel ranks of an engine together', async () => {
+    const target = await start('1A', '--data-parallel-size=2', '--startup-duration=1');
+    const rank = 'aggregated ready';
+    const twoEngines = [rank, rank, rank, rank].join(', ');
+    const answers = load(target, 40);
+    await untilRunning(target, 10);
+    await admin(target, 'POST', '', { role: 'aggregated', count: 1 });
+    await untilState(target, twoEngines);
+    const pids = (await target.engines()).map(({ pid }) => pid);
+    expect(new Set(pids).size).toBe(2);
+    expect(pids.filter((pid) => pid === pids[0])).toHaveLength(2);
+    const more = load(target, 40);
+    await untilRunning(target, 20);
+    const second = (await target.engines()).find(({ dataParallel }) => dataParallel?.rank === 1)!;
+    const leaving = second.dataParallel!.replicaId;
+    const answer = await admin(target, 'DELETE', `/${second.engineId}`);
+    expect(answer).toEqual({ status: 202, body: { id: leaving, state: 'draining' } });
+    await expectWhole(answers);
+    await expectWhole(more);
+    await untilState(target, [rank, rank].join(', '));
+    for (const engine of await target.engines()) {
+      expect(engine.dataParallel?.replicaId).not.toBe(leaving);
+      expect(engine.pid).not.toBe(second.pid);
+    }
+    await target.untilAtRest();
+  });
+
   it('gives an engine that joins the cache of one that then leaves', async () => {
     const target = await start('1A', '--warm-start=peer');
     const url = `${target.baseUrl}/v1/completions`;
