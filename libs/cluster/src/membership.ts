@@ -9,7 +9,7 @@ import { KvPool, KvPoolMember } from '@baton/kv-pool';
 import { AdapterBook } from './adapter-book';
 import { type Calendar, TIE } from './calendar';
 import { peerCacheFor } from './caches/peer-cache';
-import { Replica } from './replica';
+import { Replica } from './ranks/replica';
 import type { ClusterScenario, EnginePool, MembershipChange } from './scenario';
 import { type EngineWatcher, VirtualEngine } from './virtual-engine';
 

@@ -11,7 +11,7 @@ import {
 import type { Micros, StartupPhase } from '@baton/kernel';
 import type { EngineRole } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
-import type { Replica } from './replica';
+import type { Replica } from './ranks/replica';
 import type { RequestMeter } from './request-meter';
 import type { ClusterScaling, EnginePool, MembershipChange, RunObserver } from './scenario';
 import type { VirtualStage } from './stage';

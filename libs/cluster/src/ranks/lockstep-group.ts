@@ -1,7 +1,7 @@
 import { Lockstep, type LockstepOptions } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
-import { type Calendar, TIE } from './calendar';
-import type { VirtualEngine } from './virtual-engine';
+import { type Calendar, TIE } from '../calendar';
+import type { VirtualEngine } from '../virtual-engine';
 
 /**
  * The data-parallel ranks of one engine that step together, on the virtual clock. They share the

@@ -1,16 +1,16 @@
 import { assert } from '@baton/kernel';
 import type { EngineRole } from '@baton/placement';
 import { LockstepGroup } from './lockstep-group';
-import type { Calendar } from './calendar';
-import type { EnginePool } from './scenario';
-import type { VirtualEngine } from './virtual-engine';
+import type { Calendar } from '../calendar';
+import type { EnginePool } from '../scenario';
+import type { VirtualEngine } from '../virtual-engine';
 
 const NOWHERE = -1;
 
 /**
- * One engine of the topology with all its data-parallel ranks, on the virtual clock. The ranks join,
- * drain and leave together, as the ranks of one live process do. Without data-parallel ranks it is
- * a single engine.
+ * One engine of the topology with all its data-parallel ranks, on the virtual clock. The ranks
+ * join, drain and leave together, as the ranks of one live process do. Without data-parallel ranks
+ * it is a single engine.
  */
 export class Replica {
   readonly ranks: VirtualEngine[] = [];
