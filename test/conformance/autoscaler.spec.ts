@@ -36,10 +36,10 @@ const SLOW = {
     100_000 + 1_000 * b.prefillTokens + 10 * b.decodeContext,
 };
 
-const CAPACITY = new EngineCapacity({
+const FACTS = {
   stepTime: SLOW,
   ...{ maxNumBatchedTokens: 2_048, maxNumSeqs: 256, kvTokens: 16_000 },
-});
+};
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'baton-scaler-'));
 /** Decides by metrics, by its state and by its random stream. */
@@ -64,8 +64,15 @@ writeFileSync(
 `,
 );
 
-function policyOf(written: string): ScalePolicy {
-  const [random, capacities] = [RandomStream.root(1), { prefill: CAPACITY, decode: CAPACITY }];
+/** An autoscaler, and the data-parallel ranks of each engine. */
+interface Case {
+  readonly written: string;
+  readonly ranks: number;
+}
+
+function policyOf({ written, ranks }: Case): ScalePolicy {
+  const capacity = new EngineCapacity({ ...FACTS, ranks });
+  const [random, capacities] = [RandomStream.root(1), { prefill: capacity, decode: capacity }];
   if (!isModulePath(written)) {
     return buildAutoscaler(parseAutoscaler(written), { capacities, random });
   }
@@ -73,18 +80,24 @@ function policyOf(written: string): ScalePolicy {
   return new OwnScaler(own, { random, capacities, fallback: KEEP, watch: STRICT });
 }
 
-function autoscaler(written: string): Autoscaler {
-  return new Autoscaler({ policy: policyOf(written), bounds: BOUNDS, metricsAgeUs: 0 });
+function autoscaler(given: Case): Autoscaler {
+  return new Autoscaler({ policy: policyOf(given), bounds: BOUNDS, metricsAgeUs: 0 });
 }
 
-/** A burst of 10 s in a minute of single requests; scrapes and changes of its virtual run. */
-function virtual(written: string): { samples: ClusterSample[]; changes: string[] } {
+/**
+ * A burst of 10 s in a minute of single requests for each rank; scrapes and changes of its virtual
+ * run.
+ */
+function virtual(given: Case): { samples: ClusterSample[]; changes: string[] } {
   const burst = Array.from({ length: 160 }, (_none, i) => 5_000_000 + i * 60_000);
   const calm = Array.from({ length: 60 }, (_none, i) => i * 1_000_000 + 333_333);
   const arrivals = [...burst, ...calm].sort((a, b) => a - b);
-  const workload = workloadOf(arrivals.map((atUs) => ({ atUs, prompt: 40, output: 5 })));
+  const perRank = { prompt: 40, output: 5 };
+  const workload = workloadOf(
+    arrivals.flatMap((atUs) => Array.from({ length: given.ranks }, () => ({ atUs, ...perRank }))),
+  );
   const samples: ClusterSample[] = [];
-  const inner = autoscaler(written);
+  const inner = autoscaler(given);
   const decide = inner.decide.bind(inner);
   inner.decide = (sample) => {
     samples.push(onThePage(sample));
@@ -92,7 +105,10 @@ function virtual(written: string): { samples: ClusterSample[]; changes: string[]
   };
   const { scaling } = simulate({
     ...scenarioWith('1P1D', workload),
-    pools: [poolFor('prefill', 1, { stepTime: SLOW }), poolFor('decode', 1, { stepTime: SLOW })],
+    pools: (['prefill', 'decode'] as const).map((role) => {
+      const dataParallel = { size: given.ranks, isLockstep: false };
+      return { ...poolFor(role, given.ranks, { stepTime: SLOW }), dataParallel };
+    }),
     scaling: { create: () => inner, intervalUs: INTERVAL_US, most: BOUNDS.max },
   });
   const letter = { prefill: 'P', decode: 'D', aggregated: 'A' };
@@ -114,11 +130,11 @@ function onThePage(sample: ClusterSample): ClusterSample {
 }
 
 /** The changes of the live driver with real engines whose scrapes show the same. */
-async function live(written: string, samples: readonly ClusterSample[]): Promise<string[]> {
+async function live(given: Case, samples: readonly ClusterSample[]): Promise<string[]> {
   const wall = new ManualWallClock();
   const hub = new InProcessHub();
   const [front, back] = [attachInProcess(hub), attachInProcess(hub)];
-  const config = defaultConfig({ topology: '1P1D' });
+  const config = defaultConfig({ topology: '1P1D', dataParallelSize: given.ranks });
   const log = createLogger({ name: 'test', level: 'silent' });
   const engines = { prefill: 1, decode: 1 };
   const hosts = await WorkerHosts.start({ config, engines, transport: back, log, wall });
@@ -127,7 +143,7 @@ async function live(written: string, samples: readonly ClusterSample[]): Promise
   let scrapes = 0;
   const said: string[] = [];
   const driver = new LiveAutoscaler({
-    ...{ config, autoscaler: autoscaler(written), intervalUs: INTERVAL_US, membership, wall },
+    ...{ config, autoscaler: autoscaler(given), intervalUs: INTERVAL_US, membership, wall },
     scrape: () => Promise.resolve(samples[scrapes++]!),
     say: (sentence) => said.push(sentence.replace('autoscaler:', String(scrapes))),
   });
@@ -143,16 +159,18 @@ afterAll(() => rmSync(FOLDER, { recursive: true }));
 
 describe('INV-13: live and virtual agree on the changes of an autoscaler', () => {
   it.each([
-    ['hpa by TTFT', 'hpa:ttft=1s:down-window=3s'],
-    ['keda', 'keda:4:down-window=5s'],
-    ['hpa by two metrics', 'hpa:rps=4+waiting=6:down-window=2s'],
-    ['sla-load', 'sla-load:ttft=0.5s:itl=0.2'],
-    ['wva-tokens', 'wva-tokens:up=0.05:down=0.02'],
-    ['a module', MODULE],
-  ])('with the same metrics: %s', async (_name, written) => {
-    const { samples, changes } = virtual(written);
+    ['hpa by TTFT', 'hpa:ttft=1s:down-window=3s', 1],
+    ['keda', 'keda:4:down-window=5s', 1],
+    ['hpa by two metrics', 'hpa:rps=4+waiting=6:down-window=2s', 1],
+    ['sla-load', 'sla-load:ttft=0.5s:itl=0.2', 1],
+    ['wva-tokens', 'wva-tokens:up=0.05:down=0.02', 1],
+    ['a module', MODULE, 1],
+    ['engines of two ranks', 'keda:4:down-window=5s', 2],
+    ['engines of two ranks, by their capacity', 'sla-load:ttft=0.5s:itl=0.2', 2],
+  ])('with the same metrics: %s', async (_name, written, ranks) => {
+    const { samples, changes } = virtual({ written, ranks });
     expect(changes.some((change) => change.includes('+'))).toBe(true);
     expect(changes.some((change) => change.includes('-'))).toBe(true);
-    expect(await live(written, samples)).toEqual(changes);
+    expect(await live({ written, ranks }, samples)).toEqual(changes);
   });
 });

@@ -190,7 +190,8 @@ function scenarioOf(cluster: Cluster, workload: Workload): ClusterScenario {
     aggregated: turns('aggregated'),
   };
   if (cluster.isDense === true) return { ...scenario, recordedPlacement };
-  const pools = scenario.pools.map((pool) => ({ ...pool, lockstepRanks: ranks }));
+  const dataParallel = { size: ranks, isLockstep: true };
+  const pools = scenario.pools.map((pool) => ({ ...pool, dataParallel }));
   return { ...scenario, pools, recordedPlacement };
 }
 

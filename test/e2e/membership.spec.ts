@@ -184,28 +184,64 @@ describe('a cluster of processes whose engines change', () => {
     await expectWhole(load(target, 20));
   });
 
-  it('gives an engine that joins the cache of one that then leaves', async () => {
-    const target = await start('1A', '--warm-start=peer');
-    const url = `${target.baseUrl}/v1/completions`;
-    const prompt = 'What the runner knows goes on to the next one. '.repeat(40);
-    const isWarm = async (): Promise<boolean> =>
-      ((await firstOf(target, 'aggregated')).gauges.cachedBlocks ?? 0) > 0;
-    await stream(url, { prompt, max_tokens: 1 });
-    await waitUntil(isWarm, { what: 'the engine tells of its blocks' });
-    const first = await firstOf(target, 'aggregated');
+  it('starts, drains and removes all data-parallel ranks of an engine together', async () => {
+    const target = await start('1A', '--data-parallel-size=2', '--startup-duration=1');
+    const rank = 'aggregated ready';
+    const twoEngines = [rank, rank, rank, rank].join(', ');
+    const answers = load(target, 40);
+    await untilRunning(target, 10);
     await admin(target, 'POST', '', { role: 'aggregated', count: 1 });
-    await untilState(target, 'aggregated ready, aggregated ready');
-    await admin(target, 'DELETE', `/${first.engineId}`);
-    await untilState(target, 'aggregated ready');
-    await stream(url, { prompt, max_tokens: 1 });
-    const second = async (): Promise<EnginePresence> => firstOf(target, 'aggregated');
-    await waitUntil(async () => (await second()).counters['prompt_tokens']! > 0, {
-      what: 'the engine tells of the prompt',
-    });
-    const { pid, counters } = await second();
-    expect(pid).not.toBe(first.pid);
-    expect(counters['prompt_tokens_cached']).toBeGreaterThan(300);
+    await untilState(target, twoEngines);
+    const pids = (await target.engines()).map(({ pid }) => pid);
+    expect(new Set(pids).size).toBe(2);
+    expect(pids.filter((pid) => pid === pids[0])).toHaveLength(2);
+    const more = load(target, 40);
+    await untilRunning(target, 20);
+    const second = (await target.engines()).find(({ dataParallel }) => dataParallel?.rank === 1)!;
+    const leaving = second.dataParallel!.replicaId;
+    const answer = await admin(target, 'DELETE', `/${second.engineId}`);
+    expect(answer).toEqual({ status: 202, body: { id: leaving, state: 'draining' } });
+    await expectWhole(answers);
+    await expectWhole(more);
+    await untilState(target, [rank, rank].join(', '));
+    for (const engine of await target.engines()) {
+      expect(engine.dataParallel?.replicaId).not.toBe(leaving);
+      expect(engine.pid).not.toBe(second.pid);
+    }
+    await target.untilAtRest();
   });
+
+  it.each([1, 2])(
+    'gives all %i ranks of a joining engine the cache of one that leaves',
+    async (size) => {
+      const target = await start('1A', '--warm-start=peer', `--data-parallel-size=${size}`);
+      const engines = (count: number): string =>
+        Array.from({ length: count * size }, () => 'aggregated ready').join(', ');
+      const url = `${target.baseUrl}/v1/completions`;
+      const prompt = 'What the runner knows goes on to the next one. '.repeat(40);
+      const isWarm = async (): Promise<boolean> =>
+        (await target.engines()).some(({ gauges }) => (gauges.cachedBlocks ?? 0) > 0);
+      await stream(url, { prompt, max_tokens: 1 });
+      await waitUntil(isWarm, { what: 'the engine tells of its blocks' });
+      const first = await firstOf(target, 'aggregated');
+      await admin(target, 'POST', '', { role: 'aggregated', count: 1 });
+      await untilState(target, engines(2));
+      await admin(target, 'DELETE', `/${first.engineId}`);
+      await untilState(target, engines(1));
+      const joined = await target.engines();
+      for (const { pid, gauges } of joined) {
+        expect(pid).not.toBe(first.pid);
+        expect(gauges.cachedBlocks).toBeGreaterThan(20);
+      }
+      await stream(url, { prompt, max_tokens: 1 });
+      const taker = async (): Promise<EnginePresence | undefined> =>
+        (await target.engines()).find(({ counters }) => counters['prompt_tokens']! > 0);
+      await waitUntil(async () => (await taker()) !== undefined, {
+        what: 'the engine tells of the prompt',
+      });
+      expect((await taker())?.counters['prompt_tokens_cached']).toBeGreaterThan(300);
+    },
+  );
 
   it('follows a schedule in simulated time', async () => {
     const target = await start(

@@ -59,7 +59,10 @@ const scenario: fc.Arbitrary<ClusterScenario> = fc
     maxConcurrency: fc.constantFrom(Infinity, Infinity, 3),
     changes: fc.array(change, { maxLength: 3 }),
     seed: fc.nat(1_000),
-    lockstepRanks: fc.constantFrom(undefined, undefined, 2),
+    dataParallel: fc.constantFrom(
+      ...[undefined, undefined],
+      ...[true, false].map((isLockstep) => ({ size: 2, isLockstep })),
+    ),
   })
   .map((r) => {
     const { blockSize, numBlocks, maxNumSeqs, enableChunkedPrefill, schedulingPolicy } = r;
@@ -83,9 +86,12 @@ const scenario: fc.Arbitrary<ClusterScenario> = fc
         ...(r.isAsync ? { asyncScheduling: true, hasConnector: true } : {}),
       },
     });
-    const { lockstepRanks } = r;
-    if (lockstepRanks === undefined) return scenario;
-    return { ...scenario, pools: scenario.pools.map((pool) => ({ ...pool, lockstepRanks })) };
+    const { dataParallel } = r;
+    if (dataParallel === undefined) return scenario;
+    const pools = scenario.pools.map((pool) => {
+      return { ...pool, dataParallel, count: pool.count * dataParallel.size };
+    });
+    return { ...scenario, pools };
   });
 
 function ran(of: ClusterScenario): { run: ClusterRun; record: RunRecord } {

@@ -22,6 +22,8 @@ export interface ScalingOptions {
   readonly most: Counts;
   readonly intervalUs: Micros;
   readonly gpusPerEngine: Counts;
+  /** Data-parallel ranks of an engine; each has its own events. */
+  readonly ranksPerEngine: number;
   /** Engines that the load needs, of each window. */
   readonly demand: { readonly windowUs: Micros; readonly ofWindow: (window: number) => Counts };
 }
@@ -116,13 +118,15 @@ interface Stretch {
 
 function historyOf({ lives, endUs }: RunRecord, options: ScalingOptions): Stretch[] {
   const states = new Map<number, LifeState>();
+  // Ranks, until a stretch ends.
   const present = { ...NONE };
   const ready = { ...NONE };
   const stretches: Stretch[] = [];
   let fromUs = 0;
   const close = (untilUs: Micros): void => {
     if (untilUs > fromUs) {
-      stretches.push({ fromUs, untilUs, ready: { ...ready }, present: { ...present } });
+      const engines = (ranks: Counts): Counts => enginesOf(ranks, options.ranksPerEngine);
+      stretches.push({ fromUs, untilUs, ready: engines(ready), present: engines(present) });
     }
     fromUs = Math.max(fromUs, untilUs);
   };
@@ -141,6 +145,10 @@ function historyOf({ lives, endUs }: RunRecord, options: ScalingOptions): Stretc
   for (; boundaryUs < endUs; boundaryUs += windowUs) close(boundaryUs);
   close(endUs);
   return stretches;
+}
+
+function enginesOf({ prefill, decode, aggregated }: Counts, ranks: number): Counts {
+  return { prefill: prefill / ranks, decode: decode / ranks, aggregated: aggregated / ranks };
 }
 
 const NONE: Counts = { prefill: 0, decode: 0, aggregated: 0 };

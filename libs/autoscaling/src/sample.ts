@@ -1,21 +1,41 @@
 import type { Micros } from '@baton/kernel';
 import type { EngineRole, Topology } from '@baton/placement';
 
-/** One engine, as a scrape of `/metrics` shows it. */
-export interface EngineSample {
+/** One data-parallel rank of an engine, as a scrape of `/metrics` shows it. */
+export interface RankSample {
+  /** `starting` ranks load, `draining` ones take no more work. */
+  readonly state: 'starting' | 'ready' | 'draining';
+  /** Sequences in batches. */
+  readonly running: number;
+  /** Sequences in the rank that are in no batch. */
+  readonly waiting: number;
+  /** 0..1. */
+  readonly kvUsage: number;
+}
+
+/** One engine: all its ranks together. */
+export interface EngineSample extends RankSample {
   readonly engineId: string;
   /** Role of the engine; while it changes its role, the new one. */
   readonly role: EngineRole;
   /** The old role of such an engine while it drains. Unset: no change of role. */
   readonly formerRole?: EngineRole;
-  /** `starting` engines load, `draining` ones take no more work. */
-  readonly state: 'starting' | 'ready' | 'draining';
-  /** Sequences in batches. */
-  readonly running: number;
-  /** Sequences in the engine that are in no batch. */
-  readonly waiting: number;
-  /** 0..1. */
-  readonly kvUsage: number;
+}
+
+/**
+ * An engine as the sum of its ranks, for both clocks: it is ready when all of them are, and its KV
+ * usage is their mean.
+ */
+export function engineOfRanks(ranks: readonly RankSample[]): RankSample {
+  const isAny = (state: RankSample['state']): boolean => ranks.some((rank) => rank.state === state);
+  const sum = (of: (rank: RankSample) => number): number =>
+    ranks.reduce((total, rank) => total + of(rank), 0);
+  return {
+    state: isAny('draining') ? 'draining' : isAny('starting') ? 'starting' : 'ready',
+    running: sum(({ running }) => running),
+    waiting: sum(({ waiting }) => waiting),
+    kvUsage: sum(({ kvUsage }) => kvUsage) / ranks.length,
+  };
 }
 
 /** Sum and count of a histogram since the start, in seconds. */

@@ -6,9 +6,10 @@ import { Calendar } from './calendar';
 import { cachesOf } from './caches/engine-caches';
 import { Handoffs } from './handoffs';
 import { Journal } from './journal';
-import type { LockstepGroup } from './lockstep-group';
+import type { LockstepGroup } from './ranks/lockstep-group';
 import { Lifecycle } from './lifecycle';
 import { VirtualMembership, mostEngines } from './membership';
+import type { Replica } from './ranks/replica';
 import type { ClusterScenario, RunObserver, StepSpan } from './scenario';
 import { VirtualScaling } from './scaling';
 import { Telemetry } from './telemetry';
@@ -88,8 +89,8 @@ export class ClusterRun {
         this.handoffs.add(engine);
         this.telemetry.onJoin(engine);
       },
-      onStarting: (engine, nowUs, phases) => this.onStarting(engine, nowUs, phases),
-      onFetching: (engine, fetchUs) => this.scaling?.noteFetch(engine, fetchUs),
+      onStarting: (replica, nowUs, phases) => this.onStarting(replica, nowUs, phases),
+      onFetching: (replica, fetchUs) => this.scaling?.noteFetch(replica, fetchUs),
       onReady: (engine, nowUs) => {
         this.note(engine, 'ready', nowUs);
         this.lifecycle.stages[engine.pool.role].add(engine, nowUs);
@@ -108,10 +109,10 @@ export class ClusterRun {
     this.scaling =
       scenario.scaling &&
       new VirtualScaling(scenario.scaling, {
-        ...{ engines, calendar, pools: scenario.pools, slot: slots.scaling },
+        ...{ calendar, pools: scenario.pools, slot: slots.scaling },
+        replicas: this.membership.replicas,
         ...{ stages: this.lifecycle.stages, meter: this.journal.meter! },
         policyWatch: observer.policyWatch,
-        nextRoleOf: (engine) => this.membership.nextRoleOf(engine),
         onChange: (change, nowUs) => this.membership.change(change, nowUs),
       });
   }
@@ -156,10 +157,12 @@ export class ClusterRun {
     }
   }
 
-  private onStarting(engine: VirtualEngine, nowUs: Micros, phases: readonly StartupPhase[]): void {
-    this.telemetry.onJoin(engine);
-    this.note(engine, 'starting', nowUs);
-    this.scaling?.noteStart(engine, nowUs, phases);
+  private onStarting(replica: Replica, nowUs: Micros, phases: readonly StartupPhase[]): void {
+    for (const rank of replica.ranks) {
+      this.telemetry.onJoin(rank);
+      this.note(rank, 'starting', nowUs);
+    }
+    this.scaling?.noteStart(replica, nowUs, phases);
   }
 
   private note({ index, pool }: VirtualEngine, state: LifeState, atUs: Micros): void {
@@ -280,12 +283,12 @@ function assertScenario(scenario: ClusterScenario): void {
   assert(pools.length > 0, 'a cluster has engines');
   assert(kvLeaseUs >= 6, 'the KV lease is too short');
   assert(!scaling || changes.length === 0, 'an autoscaler has no schedule beside it');
-  assert(!scaling || pools.every(({ lockstepRanks }) => !lockstepRanks), 'ranks do not scale');
   assert(
     !recordedPlacement || (changes.length === 0 && !scaling),
     'a recorded placement needs a fixed topology',
   );
-  for (const { options } of pools) {
+  for (const { options, count, dataParallel } of pools) {
+    assert(count % (dataParallel?.size ?? 1) === 0, 'an engine has all its ranks');
     const isFit = workload.contentCount === 0 || options.blockSize === workload.contentBlockTokens;
     assert(isFit, 'contents must come in the size of the KV blocks');
   }

@@ -11,7 +11,8 @@ function ranked(
   over: Partial<ClusterScenario> = {},
 ): ClusterScenario {
   const scenario = scenarioWith(topology, workloadOf(requests), over);
-  return { ...scenario, pools: scenario.pools.map((pool) => ({ ...pool, lockstepRanks: 2 })) };
+  const dataParallel = { size: 2, isLockstep: true };
+  return { ...scenario, pools: scenario.pools.map((pool) => ({ ...pool, dataParallel })) };
 }
 
 function run(scenario: ClusterScenario): RunRecord {
@@ -58,7 +59,7 @@ describe('ranks in lockstep on the virtual clock', () => {
   });
 
   it('leave together, from the least busy engine', () => {
-    const changes: MembershipChange[] = [0, 1].map(() => ({ atUs: 500, kind: 'leave', pool: 0 }));
+    const changes: MembershipChange[] = [{ atUs: 500, kind: 'leave', pool: 0 }];
     const requests = Array.from({ length: 12 }, (_, i) => ({ output: i % 4 < 2 ? 5 : 40 }));
     const placement = {
       ...({ prefill: { kind: 'round-robin' }, decode: 'pull', decodeChoice: 'late' } as const),

@@ -6,12 +6,11 @@ import {
   startupPhases,
 } from '@baton/kernel';
 import { KvPool, KvPoolMember } from '@baton/kv-pool';
-import type { EngineRole } from '@baton/placement';
 import { AdapterBook } from './adapter-book';
 import { type Calendar, TIE } from './calendar';
 import { peerCacheFor } from './caches/peer-cache';
-import { LockstepGroup } from './lockstep-group';
-import type { ClusterScenario, MembershipChange } from './scenario';
+import { Replica } from './ranks/replica';
+import type { ClusterScenario, EnginePool, MembershipChange } from './scenario';
 import { type EngineWatcher, VirtualEngine } from './virtual-engine';
 
 export interface MembershipParts {
@@ -24,25 +23,23 @@ export interface MembershipParts {
   readonly onReady: (engine: VirtualEngine, nowUs: Micros) => void;
   readonly onLeaving: (engine: VirtualEngine, nowUs: Micros) => void;
   readonly onGone: (engine: VirtualEngine, nowUs: Micros) => void;
-  /** An engine begins to load; engines of the start do not load. */
-  readonly onStarting: (
-    engine: VirtualEngine,
-    nowUs: Micros,
-    phases: readonly StartupPhase[],
-  ) => void;
-  /** Called when an engine has loaded; the transfer of its cache takes `fetchUs`. */
-  readonly onFetching: (engine: VirtualEngine, fetchUs: Micros) => void;
+  /** All ranks of an engine begin to load; engines of the start do not load. */
+  readonly onStarting: (replica: Replica, nowUs: Micros, phases: readonly StartupPhase[]) => void;
+  /** Called when a rank of an engine has loaded; the transfer of its cache takes `fetchUs`. */
+  readonly onFetching: (replica: Replica, fetchUs: Micros) => void;
 }
 
-const NOWHERE = -1;
-
-/** Number of engines that a run can have in total. */
+/** Number of ranks that a run can have in total. */
 export function mostEngines({ pools, changes, scaling }: ClusterScenario): number {
-  const first = pools.reduce(
-    (sum, { count, role }) => sum + Math.max(count, scaling?.most[role] ?? 0),
-    0,
-  );
-  return first + changes.filter(({ kind }) => kind !== 'leave').length;
+  let most = 0;
+  for (const pool of pools) {
+    most += Math.max(pool.count, (scaling?.most[pool.role] ?? 0) * ranksOf(pool));
+  }
+  for (const change of changes) {
+    if (change.kind === 'leave') continue;
+    most += ranksOf(pools[change.kind === 'become' ? change.to : change.pool]!);
+  }
+  return most;
 }
 
 /**
@@ -55,13 +52,13 @@ export class VirtualMembership {
    * then.
    */
   private readonly due = new EventQueue();
-  /** By engine: the pool that gets its GPUs. */
-  private readonly next: number[] = [];
-  /** By pool: the ranks that joined last, for engines whose ranks step together. */
-  private readonly groups: (LockstepGroup | undefined)[] = [];
-  /** By pool: the engines that began in it. */
+  /** In the order in which they joined; those that left stay in it. */
+  private readonly all: Replica[] = [];
+  /** By rank: its engine. */
+  private readonly replicaOf: Replica[] = [];
+  /** By pool: the ranks that began in it. */
   private readonly begun: number[];
-  /** Engines that have loaded, and whose caches are on their way. */
+  /** Ranks that have loaded, and whose caches are on their way. */
   private readonly fetching = new Set<VirtualEngine>();
   /** All engines whose pool has `kvPool` terms are nodes of this single KV pool. */
   private readonly kvPool = new KvPool();
@@ -73,10 +70,17 @@ export class VirtualMembership {
     this.begun = scenario.pools.map(() => 0);
   }
 
+  /** All engines with their ranks, including those that left. */
+  get replicas(): readonly Replica[] {
+    return this.all;
+  }
+
   begin(): void {
     const { pools, changes } = this.scenario;
-    for (const [pool, { count }] of pools.entries()) {
-      for (let i = 0; i < count; i++) this.makeReady(this.join(pool), 0);
+    for (const [index, pool] of pools.entries()) {
+      for (let i = 0; i < pool.count; i += ranksOf(pool)) {
+        for (const rank of this.join(index).ranks) this.makeReady(rank, 0);
+      }
     }
     for (const [index, { atUs }] of changes.entries()) this.due.push(atUs, 0, index);
     this.setAlarm();
@@ -90,21 +94,13 @@ export class VirtualMembership {
     this.setAlarm();
   }
 
-  /** The role that a draining engine takes afterwards; undefined when it leaves. */
-  nextRoleOf({ index, state }: VirtualEngine): EngineRole | undefined {
-    const pool = state === 'draining' ? this.next[index] : undefined;
-    return pool === undefined ? undefined : this.scenario.pools[pool]?.role;
-  }
-
-  /** Removes a draining engine if it is empty now. */
-  checkEmpty(engine: VirtualEngine, nowUs: Micros): void {
-    if (engine.state !== 'draining' || !engine.isEmpty) return;
-    this.parts.onGone(engine, nowUs);
-    engine.state = 'gone';
-    if (engine.kvPool !== undefined) this.kvPool.leave(engine.index);
-    engine.goneUs = nowUs;
-    const pool = this.next[engine.index]!;
-    if (pool !== NOWHERE) this.start(pool, nowUs);
+  /** Removes the draining engine of this rank if all its ranks are empty now. */
+  checkEmpty({ index, state }: VirtualEngine, nowUs: Micros): void {
+    if (state !== 'draining') return;
+    const replica = this.replicaOf[index]!;
+    if (!replica.hasDrained) return;
+    for (const rank of replica.ranks) this.remove(rank, nowUs);
+    if (replica.nextPool !== undefined) this.start(replica.nextPool, nowUs);
   }
 
   /** @param change its instant is `nowUs` */
@@ -113,20 +109,26 @@ export class VirtualMembership {
       this.start(change.pool, nowUs);
       return;
     }
-    const engine = this.leastBusy(change.pool);
-    if (engine === undefined) return;
-    engine.state = 'draining';
-    this.next[engine.index] = change.kind === 'become' ? change.to : NOWHERE;
-    this.parts.onLeaving(engine, nowUs);
-    this.checkEmpty(engine, nowUs);
+    const replica = this.leastBusy(change.pool);
+    if (replica === undefined) return;
+    replica.drain(change.kind === 'become' ? change.to : undefined);
+    for (const rank of replica.ranks) this.parts.onLeaving(rank, nowUs);
+    this.checkEmpty(replica.leader, nowUs);
+  }
+
+  private remove(rank: VirtualEngine, nowUs: Micros): void {
+    this.parts.onGone(rank, nowUs);
+    rank.state = 'gone';
+    if (rank.kvPool !== undefined) this.kvPool.leave(rank.index);
+    rank.goneUs = nowUs;
   }
 
   private start(pool: number, nowUs: Micros): void {
-    const engine = this.goneEngine(pool) ?? this.join(pool);
+    const replica = this.goneReplica(pool) ?? this.join(pool);
     const isPeer = (each: VirtualEngine): boolean => each.poolIndex === pool && each.isReady;
-    const phases = startupPhases(engine.pool, this.parts.engines.some(isPeer));
-    this.parts.onStarting(engine, nowUs, phases);
-    this.scheduleReady(engine, nowUs + startupLength(phases));
+    const phases = startupPhases(replica.leader.pool, this.parts.engines.some(isPeer));
+    this.parts.onStarting(replica, nowUs, phases);
+    for (const rank of replica.ranks) this.scheduleReady(rank, nowUs + startupLength(phases));
   }
 
   private scheduleReady(engine: VirtualEngine, atUs: Micros): void {
@@ -144,7 +146,7 @@ export class VirtualMembership {
     }
     engine.warm(found.cache);
     this.fetching.add(engine);
-    this.parts.onFetching(engine, found.fetchUs);
+    this.parts.onFetching(this.replicaOf[engine.index]!, found.fetchUs);
     this.scheduleReady(engine, nowUs + found.fetchUs);
   }
 
@@ -152,20 +154,25 @@ export class VirtualMembership {
    * An autoscaler can start any number of engines, so a new engine reuses the object of one that
    * left. Each engine of a schedule is new, with its own record.
    */
-  private goneEngine(poolIndex: number): VirtualEngine | undefined {
+  private goneReplica(poolIndex: number): Replica | undefined {
     if (this.scenario.scaling === undefined) return undefined;
-    const isFree = (engine: VirtualEngine): boolean =>
-      engine.poolIndex === poolIndex && engine.state === 'gone';
-    const engine = this.parts.engines.find(isFree);
-    engine?.startAgain();
-    return engine;
+    const replica = this.all.find((each) => each.poolIndex === poolIndex && each.isGone);
+    replica?.startAgain();
+    return replica;
   }
 
-  private join(poolIndex: number): VirtualEngine {
+  private join(poolIndex: number): Replica {
+    const pool = this.scenario.pools[poolIndex]!;
+    const replica = new Replica(poolIndex, pool, this.parts.calendar);
+    for (let rank = 0; rank < ranksOf(pool); rank++) this.joinRank(pool, replica);
+    this.all.push(replica);
+    return replica;
+  }
+
+  private joinRank(pool: EnginePool, replica: Replica): void {
     const { engines, calendar, watcher, onJoined } = this.parts;
-    const { pools, leap, workload } = this.scenario;
-    const pool = pools[poolIndex]!;
-    const group = this.groupFor(poolIndex);
+    const { leap, workload } = this.scenario;
+    const { poolIndex, group } = replica;
     const index = engines.length;
     const { adapter } = workload;
     const engine = new VirtualEngine(index, {
@@ -177,20 +184,9 @@ export class VirtualMembership {
       contentCount: Math.max(1, workload.contentCount),
     });
     engines.push(engine);
-    group?.add(engine);
+    this.replicaOf.push(replica);
+    replica.add(engine);
     onJoined(engine);
-    return engine;
-  }
-
-  /** Groups the engines that join a pool into the ranks of one engine. */
-  private groupFor(poolIndex: number): LockstepGroup | undefined {
-    const { lockstepRanks: size, options } = this.scenario.pools[poolIndex]!;
-    if (size === undefined) return undefined;
-    const last = this.groups[poolIndex];
-    if (last !== undefined && last.ranks.length < size) return last;
-    const group = new LockstepGroup(size, options, this.parts.calendar);
-    this.groups[poolIndex] = group;
-    return group;
   }
 
   private makeReady(engine: VirtualEngine, nowUs: Micros): void {
@@ -199,11 +195,11 @@ export class VirtualMembership {
     this.parts.onReady(engine, nowUs);
   }
 
-  private leastBusy(poolIndex: number): VirtualEngine | undefined {
-    let best: VirtualEngine | undefined;
-    for (const engine of this.parts.engines) {
-      if (engine.poolIndex !== poolIndex || !engine.isReady) continue;
-      if (best === undefined || loadOf(engine) < loadOf(best)) best = engine;
+  private leastBusy(poolIndex: number): Replica | undefined {
+    let best: Replica | undefined;
+    for (const replica of this.all) {
+      if (replica.poolIndex !== poolIndex || !replica.isReady) continue;
+      if (best === undefined || replica.load < best.load) best = replica;
     }
     return best;
   }
@@ -216,7 +212,6 @@ export class VirtualMembership {
   }
 }
 
-/** Ranks that step together leave together. */
-function loadOf({ group, load }: VirtualEngine): number {
-  return group?.load ?? load;
+function ranksOf({ dataParallel }: EnginePool): number {
+  return dataParallel?.size ?? 1;
 }

@@ -162,6 +162,31 @@ describe('INV-1: a cluster that scales at random', () => {
     );
   });
 
+  it.each([true, false])(
+    'moves all ranks of an engine together (in lockstep: %s)',
+    (isLockstep) => {
+      const dataParallel = { size: 2, isLockstep };
+      fc.assert(
+        fc.property(workloads, fc.integer({ min: 0, max: 1e6 }), (requests, seed) => {
+          const single = scaled(requests, both, seed);
+          const pools = single.pools.map((pool) => ({
+            ...pool,
+            count: 2 * pool.count,
+            dataParallel,
+          }));
+          const { lives, log } = run({ ...single, pools });
+          expect(log.finishUs.every((us) => us >= 0)).toBe(true);
+          const ofRank = (rank: number): unknown[] =>
+            lives
+              .filter(({ engine }) => engine % 2 === rank)
+              .map(({ engine, ...life }) => ({ ...life, engine: Math.floor(engine / 2) }));
+          expect(ofRank(0)).toEqual(ofRank(1));
+        }),
+        { numRuns: runsOf(40) },
+      );
+    },
+  );
+
   it('starts no engine in place of one that drains to change its role', () => {
     const requests = [
       { atUs: 0, prompt: 1, output: 1 },

@@ -2,26 +2,29 @@ import type { ScaleEvent, ScalingRecord, StartupRecord } from '@baton/analysis';
 import {
   type Autoscaler,
   type ClusterSample,
+  engineOfRanks,
   type EngineSample,
+  type RankSample,
   ROLES,
   type ScaleChange,
 } from '@baton/autoscaling';
 import type { Micros, StartupPhase } from '@baton/kernel';
 import type { EngineRole } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
+import type { Replica } from './ranks/replica';
 import type { RequestMeter } from './request-meter';
 import type { ClusterScaling, EnginePool, MembershipChange, RunObserver } from './scenario';
 import type { VirtualStage } from './stage';
 import type { VirtualEngine } from './virtual-engine';
 
 export interface VirtualScalingParts {
-  readonly engines: readonly VirtualEngine[];
+  /** All engines, including those that left. */
+  readonly replicas: readonly Replica[];
   readonly calendar: Calendar;
   readonly pools: readonly EnginePool[];
   readonly stages: Readonly<Record<EngineRole, VirtualStage>>;
   readonly meter: RequestMeter;
   readonly slot: number;
-  readonly nextRoleOf: (engine: VirtualEngine) => EngineRole | undefined;
   readonly policyWatch: RunObserver['policyWatch'];
   readonly onChange: (change: MembershipChange, nowUs: Micros) => void;
 }
@@ -60,15 +63,17 @@ export class VirtualScaling {
     if (calendar.nextUs !== Infinity) this.expectDecision(nowUs);
   }
 
-  noteStart(engine: VirtualEngine, atUs: Micros, phases: readonly StartupPhase[]): void {
-    const { index, pool } = engine;
-    this.startups.push({ atUs, engine: index, role: pool.role, phases: [...phases] });
+  noteStart({ leader, role }: Replica, atUs: Micros, phases: readonly StartupPhase[]): void {
+    this.startups.push({ atUs, engine: leader.index, role, phases: [...phases] });
   }
 
-  /** The last start of the engine also fetches a cache. */
-  noteFetch({ index }: VirtualEngine, us: Micros): void {
-    const startup = this.startups.findLast(({ engine }) => engine === index);
-    startup?.phases.push({ cause: 'cache', us });
+  /** The last start of the engine also fetches a cache, for each rank; the longest counts. */
+  noteFetch({ leader }: Replica, us: Micros): void {
+    const phases = this.startups.findLast(({ engine }) => engine === leader.index)?.phases;
+    const last = phases?.at(-1);
+    if (last?.cause === 'cache')
+      phases![phases!.length - 1] = { ...last, us: Math.max(last.us, us) };
+    else phases?.push({ cause: 'cache', us });
   }
 
   record(): ScalingRecord {
@@ -96,33 +101,31 @@ export class VirtualScaling {
   }
 
   private scrape(nowUs: Micros): ClusterSample {
-    const { engines, stages, meter } = this.parts;
-    const present = engines.filter(({ state }) => state !== 'gone');
+    const { replicas, stages, meter } = this.parts;
+    const present = replicas.filter(({ isGone }) => !isGone);
     const queued = { prefill: 0, decode: 0, aggregated: 0 };
     for (const role of ROLES) queued[role] = stages[role].waiting;
     return {
       atUs: nowUs,
-      engines: present.map((engine) => {
-        const shown = engineSample(engine, nowUs);
-        const role = this.parts.nextRoleOf(engine);
-        // An engine that changes its role counts in the new role.
-        if (role === undefined) return shown;
-        return { ...shown, role, formerRole: shown.role, state: 'starting' };
-      }),
+      engines: present.map((replica) => this.engineSample(replica, nowUs)),
       queued,
       totals: meter.totals(),
     };
   }
+
+  private engineSample({ leader, role, ranks, nextPool }: Replica, nowUs: Micros): EngineSample {
+    const all = engineOfRanks(ranks.map((rank) => rankSample(rank, nowUs)));
+    const shown = { engineId: leader.engineId, role, ...all };
+    if (shown.state !== 'draining' || nextPool === undefined) return shown;
+    // An engine that changes its role counts in the new role.
+    const next = this.parts.pools[nextPool]!.role;
+    return { ...shown, role: next, formerRole: role, state: 'starting' };
+  }
 }
 
-function engineSample(
-  { engineId, engine, pool, state }: VirtualEngine,
-  nowUs: Micros,
-): EngineSample {
+function rankSample({ engine, state }: VirtualEngine, nowUs: Micros): RankSample {
   const { running, waiting, deferred, kvUsage } = engine.gauges(nowUs);
   return {
-    engineId,
-    role: pool.role,
     state: state === 'gone' ? 'draining' : state,
     ...{ running, waiting: waiting + deferred, kvUsage },
   };

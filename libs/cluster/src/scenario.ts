@@ -18,18 +18,20 @@ import type { EngineCache } from './caches/engine-caches';
 import type { RecordedPlacement } from './recorded-placement';
 import type { RowClasses } from './flow/row-classes';
 
-/** Equal engines of one role. The initial ones need no loading. */
+/**
+ * Equal engines of one role, each data-parallel rank counted singly. The initial ones need no
+ * loading.
+ */
 export interface EnginePool extends StartupTimes {
   readonly role: EngineRole;
-  /** Engines at the start; a pool of 0 only gets engines later. */
+  /** Ranks at the start, a multiple of those of an engine; a pool of 0 only gets engines later. */
   readonly count: number;
   /**
-   * Number of consecutive joiners that are the ranks of one engine and step together, >= 2; `count`
-   * is a multiple of it. Unset: each steps by itself.
+   * The ranks of one engine, >= 2, and whether they step together. Unset: an engine has one rank.
    */
-  readonly lockstepRanks?: number | undefined;
+  readonly dataParallel?: { readonly size: number; readonly isLockstep: boolean } | undefined;
   readonly options: EngineOptions;
-  /** GPUs of one engine. */
+  /** GPUs of one rank. */
   readonly gpus: number;
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
@@ -53,9 +55,9 @@ export interface EnginePool extends StartupTimes {
 }
 
 /**
- * A change of the cluster during a run. `join`: an engine of the pool starts. `leave`: the least
- * loaded engine of the pool takes no more work and leaves when it is empty. `become`: like `leave`,
- * and then its GPUs start an engine of the pool `to`.
+ * A change of the cluster during a run, of all ranks of an engine. `join`: an engine of the pool
+ * starts. `leave`: the least loaded engine of the pool takes no more work and leaves when it is
+ * empty. `become`: like `leave`, and then its GPUs start an engine of the pool `to`.
  */
 export type MembershipChange =
   | { readonly atUs: Micros; readonly kind: 'join' | 'leave'; readonly pool: number }

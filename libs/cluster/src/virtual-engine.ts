@@ -13,7 +13,7 @@ import type { KvPoolMember } from '@baton/kv-pool';
 import { Room } from '@baton/placement';
 import type { AdapterBook } from './adapter-book';
 import { type Calendar, TIE } from './calendar';
-import type { LockstepGroup } from './lockstep-group';
+import type { LockstepGroup } from './ranks/lockstep-group';
 import { poolRecord } from './caches/pool-record';
 import type { EnginePool } from './scenario';
 import type { QueueTaker, TakingOrder } from './taking-order';

@@ -142,6 +142,11 @@ describe('resolving', () => {
       '--dtype must be one of auto, bfloat16, float16, half (types of 32 bits, float32 and ' +
         "float, are not simulated); 'float32' is not.",
     ],
+    [
+      { flags: { warmStart: 'caches.json' } },
+      '--warm-start must be one of peer (only baton replay --warm-start loads a file of ' +
+        "--save-cache); 'caches.json' is not.",
+    ],
     [{ file: 'absent.yaml' }, 'The configuration file absent.yaml cannot be read: ENOENT: no such'],
   ])('refuses %j in one sentence', (sources, message) => {
     expect(() => resolveConfig(sources)).toThrow(message);

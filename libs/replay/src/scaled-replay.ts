@@ -39,7 +39,9 @@ export function scaledReplay(
   const autoscaler = configuredAutoscaler(config, parseTopology(config.topology), {
     ...{ objectives, trace: workload },
   })!;
-  const gpus = (role: keyof Topology): number => (max[role] > 0 ? poolOf(config, role, 1).gpus : 0);
+  const ranksPerEngine = config.dataParallelSize;
+  const gpus = (role: keyof Topology): number =>
+    max[role] > 0 ? ranksPerEngine * poolOf(config, role, ranksPerEngine).gpus : 0;
   const begin = autoscaler.begin && within(autoscaler.begin, { min, max });
   return {
     ...(begin && { begin: formatTopology(begin) }),
@@ -48,6 +50,7 @@ export function scaledReplay(
       autoscaler: autoscalerName(config),
       ...{ min: formatTopology(min), max: formatTopology(max), fewest: min, most: max },
       intervalUs: autoscaler.intervalUs,
+      ranksPerEngine,
       gpusPerEngine: {
         prefill: gpus('prefill'),
         decode: gpus('decode'),

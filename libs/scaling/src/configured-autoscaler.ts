@@ -71,9 +71,6 @@ export function scaleBounds(config: BatonConfig): ScaleBounds | undefined {
   if (config.changes !== undefined) {
     throw new UsageError('changes and autoscaler both change the cluster. Set only one of them.');
   }
-  if (config.dataParallelSize > 1) {
-    throw new UsageError('autoscaler: engines with data_parallel_size above 1 do not scale.');
-  }
   return usable(() => parseBounds(min, max));
 }
 
@@ -218,7 +215,10 @@ function capacitiesOf(config: BatonConfig, max: Topology): Capacities {
     const { options } = engineSetup(config, role);
     const { stepTime, maxNumBatchedTokens, maxNumSeqs, numBlocks, blockSize } = options;
     const kvTokens = numBlocks * blockSize;
-    const capacity = new EngineCapacity({ stepTime, maxNumBatchedTokens, maxNumSeqs, kvTokens });
+    const capacity = new EngineCapacity({
+      ...{ stepTime, maxNumBatchedTokens, maxNumSeqs, kvTokens },
+      ranks: config.dataParallelSize,
+    });
     return [role, capacity] as const;
   });
   return Object.fromEntries(some);

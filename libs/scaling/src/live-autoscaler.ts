@@ -1,7 +1,9 @@
 import {
   type Autoscaler,
   type ClusterSample,
+  engineOfRanks,
   type EngineSample,
+  type RankSample,
   type RequestTotals,
 } from '@baton/autoscaling';
 import type { WallClock } from '@baton/clock';
@@ -159,15 +161,13 @@ export class LiveAutoscaler {
   private engineSample({ engineId, role, state, ranks }: MemberEngine): EngineSample {
     const next = state === 'draining' ? this.becoming.get(engineId) : undefined;
     if (next !== undefined) return { ...loading(engineId, next), formerRole: role };
-    const sum = (of: (gauges: MemberEngine['ranks'][number]['gauges']) => number): number =>
-      ranks.reduce((total, { gauges }) => total + of(gauges), 0);
-    return {
-      ...{ engineId, role, state },
-      running: sum(({ running }) => running),
-      waiting: sum(({ waitingCapacity, waitingDeferred }) => waitingCapacity + waitingDeferred),
-      kvUsage: sum(({ kvUsage }) => kvUsage) / ranks.length,
-    };
+    return { engineId, role, ...engineOfRanks(ranks.map(rankSample)) };
   }
+}
+
+function rankSample({ state, gauges }: MemberEngine['ranks'][number]): RankSample {
+  const { running, waitingCapacity, waitingDeferred, kvUsage } = gauges;
+  return { state, running, waiting: waitingCapacity + waitingDeferred, kvUsage };
 }
 
 function loading(engineId: string, role: EngineRole): EngineSample {

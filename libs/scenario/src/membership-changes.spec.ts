@@ -82,9 +82,27 @@ describe('data-parallel ranks on the virtual clock', () => {
     ]);
   });
 
-  it('join and leave with their engine', () => {
-    const { changes } = scenario('1P1D', { dataParallelSize: 2, changes: '1s:+1D' });
-    expect(changes).toHaveLength(2);
+  it('join and leave with their engine, also those of a dense model', () => {
+    const config = { dataParallelSize: 2, changes: '20s:+1A,50s:-1A', startupDuration: 5 };
+    const { lives } = simulate(scenario('1A', config));
+    const of = (state: string): (readonly [number, number])[] =>
+      lives
+        .filter((life) => life.state === state)
+        .map(({ engine, atUs }) => [Math.floor(engine / 2), atUs] as const);
+    const joined = [1, 20 * SECOND] as const;
+    expect(of('starting')).toEqual([joined, joined]);
+    const [[left], [other]] = [of('draining')[0]!, of('draining')[1]!];
+    expect(left).toBe(other);
+    const gone = of('gone');
+    expect(gone).toEqual([
+      [left, gone[0]![1]],
+      [left, gone[0]![1]],
+    ]);
+  });
+
+  it('count with all their GPUs when an engine changes', () => {
+    const changed = { dataParallelSize: 4, tensorParallelSize: 2, changes: '5s:+2D' };
+    expect(mostGpus(scenario('1P1D', changed))).toBe(4 * 2 * 4);
   });
 
   it('are limited to the maximum of a cluster', () => {

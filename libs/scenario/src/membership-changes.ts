@@ -3,21 +3,19 @@ import { UsageError } from '@baton/config';
 import type { EngineRole, ScheduledChange } from '@baton/placement';
 
 /**
- * Maximum number of engines in one run, over its whole time, ranks counted singly. The virtual
- * clock gives each its own number.
+ * Maximum number of ranks in one run, over its whole time. The virtual clock gives each its own
+ * number.
  */
 const MOST_ENGINES = 30_000;
 
 export interface PoolsOfChanges {
   readonly poolOf: (role: EngineRole) => number;
-  /** Data-parallel ranks of an engine, each an engine of a pool. */
+  /** Data-parallel ranks of an engine. */
   readonly ranks: number;
 }
 
 /**
- * A schedule as changes of the pools of a scenario. The ranks of a leaving engine are those of the
- * least busy engine where ranks step together. Elsewhere they are the least busy ranks of the pool,
- * of any engine.
+ * A schedule as changes of the pools of a scenario, one for each engine with all its ranks.
  *
  * @throws UsageError when more engines would join than the limit of a run
  */
@@ -37,7 +35,7 @@ export function membershipChanges(
       kind === 'become'
         ? { atUs, kind, pool: poolOf(role), to: poolOf(change.to) }
         : { atUs, kind, pool: poolOf(role) };
-    return Array.from({ length: change.count * ranks }, () => one);
+    return Array.from({ length: change.count }, () => one);
   });
 }
 
@@ -46,7 +44,10 @@ export function membershipChanges(
  * that instant on.
  */
 export function mostGpus({ pools, changes }: ClusterScenario): number {
-  const gpusOf = (pool: number): number => pools[pool]?.gpus ?? 0;
+  const gpusOf = (index: number): number => {
+    const pool = pools[index];
+    return pool === undefined ? 0 : pool.gpus * (pool.dataParallel?.size ?? 1);
+  };
   let now = pools.reduce((sum, { count, gpus }) => sum + count * gpus, 0);
   let most = now;
   for (const [i, change] of changes.entries()) {

@@ -111,16 +111,17 @@ function isEver(role: EngineRole, changes: readonly ScheduledChange[]): boolean 
   return changes.some((change) => (change.kind === 'become' ? change.to : change.role) === role);
 }
 
-/** Equal engines of one role, from the configuration. Each data-parallel rank is one. */
+/** Equal engines of one role, from the configuration. @param count ranks of them in total */
 export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
   const setup = engineSetup(config, role);
   const { options, gpus, kvBytesPerToken, kvWindow, link, lockstepRanks } = setup;
+  const size = config.dataParallelSize;
   const { transferTimes, transferShape, kvPool } = setup;
   return {
     ...{ role, count, options, gpus, kvBytesPerToken, link },
     ...(kvWindow && { kvWindow }),
     ...(kvPool && { kvPool }),
-    ...(lockstepRanks === undefined ? {} : { lockstepRanks }),
+    ...(size > 1 && { dataParallel: { size, isLockstep: lockstepRanks !== undefined } }),
     ...(transferTimes && { transferSetup: { ...transferTimes, ...transferShape } }),
     ...startupTimes(config),
   };

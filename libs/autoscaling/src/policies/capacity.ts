@@ -2,13 +2,15 @@ import { usToSeconds } from '@baton/kernel';
 import type { Topology } from '@baton/placement';
 import { forEstimates, prefillUs, type StepTimeModel } from '@baton/step-time';
 
-/** The facts on which the capacity of an engine depends. */
+/** The facts on which the capacity of an engine depends, all of one data-parallel rank. */
 export interface CapacityFacts {
   readonly stepTime: StepTimeModel;
   readonly maxNumBatchedTokens: number;
   readonly maxNumSeqs: number;
   /** Size of its KV cache, in tokens. */
   readonly kvTokens: number;
+  /** Data-parallel ranks of an engine. Unset: 1. */
+  readonly ranks?: number;
 }
 
 /** Mean requests of a time span. */
@@ -30,31 +32,39 @@ export interface MeanStep {
 
 /**
  * The capacity of one engine, computed from its step times, without a queue and without cached
- * prompts. Dynamo's planner interpolates the same figures from profiles.
+ * prompts. Dynamo's planner interpolates the same figures from profiles. The data-parallel ranks of
+ * an engine have equal shares of its load; a prompt is computed by one of them.
  */
 export class EngineCapacity {
+  /** Data-parallel ranks of the engine. */
+  readonly ranks: number;
+  /** One rank as an engine of its own. */
+  readonly ofRank: EngineCapacity;
   private readonly facts: CapacityFacts;
 
   constructor(facts: CapacityFacts) {
     this.facts = { ...facts, stepTime: forEstimates(facts.stepTime) };
+    this.ranks = facts.ranks ?? 1;
+    this.ofRank = this.ranks === 1 ? this : new EngineCapacity({ ...facts, ranks: 1 });
   }
 
+  /** Tokens of one step of all ranks. */
   get maxNumBatchedTokens(): number {
-    return this.facts.maxNumBatchedTokens;
+    return this.facts.maxNumBatchedTokens * this.ranks;
   }
 
   get maxNumSeqs(): number {
-    return this.facts.maxNumSeqs;
+    return this.facts.maxNumSeqs * this.ranks;
   }
 
-  /** Size of its KV cache, in tokens. */
+  /** Size of the KV caches of all ranks, in tokens. */
   get kvTokens(): number {
-    return this.facts.kvTokens;
+    return this.facts.kvTokens * this.ranks;
   }
 
   /**
-   * Duration of a step. Its chunks lie anywhere in their prompts, so a token attends to half a
-   * prompt on average.
+   * Duration of a step of one rank. Its chunks lie anywhere in their prompts, so a token attends to
+   * half a prompt on average.
    */
   stepSeconds({ prefillTokens, promptTokens, decodeSeqs, decodeContext }: MeanStep): number {
     const tokens = Math.round(prefillTokens);
@@ -80,22 +90,23 @@ export class EngineCapacity {
     const { stepTime, maxNumBatchedTokens } = this.facts;
     const tokens = wholeTokens(promptTokens);
     const prompts = Math.max(1, Math.floor(maxNumBatchedTokens / tokens));
-    if (prompts === 1) return tokens / usToSeconds(this.promptUs(tokens));
+    if (prompts === 1) return (this.ranks * tokens) / usToSeconds(this.promptUs(tokens));
     const us = stepTime.stepUs({
       prefillTokens: prompts * tokens,
       prefillSeqs: prompts,
       prefillQuadratic: prompts * tokens * tokens,
       ...{ prefillContext: 0, decodeSeqs: 0, decodeContext: 0, kvUsage: 0 },
     });
-    return (prompts * tokens) / usToSeconds(us);
+    return (this.ranks * prompts * tokens) / usToSeconds(us);
   }
 
   /** Duration of a step of this many sequences with this context each. */
   itlSeconds(sequences: number, contextTokens: number): number {
+    const own = sequences / this.ranks;
     const us = this.facts.stepTime.stepUs({
       ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
-      decodeSeqs: Math.round(sequences),
-      decodeContext: Math.round(sequences * contextTokens),
+      decodeSeqs: Math.round(own),
+      decodeContext: Math.round(own * contextTokens),
       kvUsage: 0,
     });
     return usToSeconds(us);
@@ -103,15 +114,16 @@ export class EngineCapacity {
 
   /**
    * The highest token rate at which gaps keep the objective. If no batch keeps it: the rate of one
-   * sequence.
+   * sequence per rank.
    */
   outputTokensPerSecond(itlSeconds: number, contextTokens: number): number {
     const sequences = this.sequencesWithin(itlSeconds, contextTokens);
     return sequences / this.itlSeconds(sequences, contextTokens);
   }
 
-  /** The largest batch whose gaps keep the objective and whose KV fits, at least 1. */
+  /** The largest batch whose gaps keep the objective and whose KV fits, at least 1 per rank. */
   sequencesWithin(itlSeconds: number, contextTokens: number): number {
+    if (this.ranks > 1) return this.ranks * this.ofRank.sequencesWithin(itlSeconds, contextTokens);
     let low = 1;
     let high = this.mostSequences(contextTokens);
     // For most batches the blocks are the tighter bound.

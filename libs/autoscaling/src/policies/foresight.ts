@@ -68,13 +68,14 @@ function prefillCounts(trace: TraceColumns, role: Role & { readonly most: number
   });
 }
 
-/** Prompts that wait for the first free engine, in order of arrival. */
+/** Prompts that wait for the first free rank of an engine, in order of arrival. */
 class PromptQueue {
   /** Prompts that an idle engine serves in time. */
   readonly attainable: number;
-  /** By row: time of the prompt alone, and its share of the time of an engine with full steps. */
+  /** By row: time of the prompt alone, and its share of the time of a rank with full steps. */
   private readonly aloneUs: Float64Array;
   private readonly shareUs: Float64Array;
+  private readonly ranks: number;
 
   constructor(
     private readonly trace: TraceColumns,
@@ -82,12 +83,14 @@ class PromptQueue {
     private readonly limitUs: number,
   ) {
     const { promptTokens } = trace;
+    const { ranks, ofRank } = one;
+    this.ranks = ranks;
     this.aloneUs = new Float64Array(promptTokens.length);
     this.shareUs = new Float64Array(promptTokens.length);
     for (let row = 0; row < promptTokens.length; row++) {
       const tokens = promptTokens[row]!;
-      this.aloneUs[row] = secondsToUs(one.ttftSeconds(tokens));
-      this.shareUs[row] = secondsToUs(tokens / one.promptTokensPerSecond(tokens));
+      this.aloneUs[row] = secondsToUs(ofRank.ttftSeconds(tokens));
+      this.shareUs[row] = secondsToUs(tokens / ofRank.promptTokensPerSecond(tokens));
     }
     this.attainable = this.aloneUs.filter((us) => us <= limitUs).length;
   }
@@ -98,12 +101,12 @@ class PromptQueue {
     { windows, windowUs }: { readonly windows: number; readonly windowUs: Micros },
   ): Float64Array {
     const { arrivalUs } = this.trace;
-    const freeUs = new Float64Array(engines);
+    const freeUs = new Float64Array(engines * this.ranks);
     const late = new Float64Array(windows);
     for (let row = 0; row < arrivalUs.length; row++) {
-      const engine = indexOfLeast(freeUs);
-      const startUs = Math.max(arrivalUs[row]!, freeUs[engine]!);
-      freeUs[engine] = startUs + this.shareUs[row]!;
+      const rank = indexOfLeast(freeUs);
+      const startUs = Math.max(arrivalUs[row]!, freeUs[rank]!);
+      freeUs[rank] = startUs + this.shareUs[row]!;
       const aloneUs = this.aloneUs[row]!;
       const isLate = startUs + aloneUs - arrivalUs[row]! > this.limitUs;
       if (isLate && aloneUs <= this.limitUs) late[Math.floor(arrivalUs[row]! / windowUs)]! += 1;

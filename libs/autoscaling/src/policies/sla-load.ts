@@ -141,7 +141,7 @@ interface Facts {
   readonly lengths: Load;
 }
 
-/** The work of one engine. */
+/** The work of one engine; of each rank, if it has several. */
 interface Work extends Facts {
   /** Requests outside any batch, with its share of those in front of all engines. */
   readonly waiting: number;
@@ -151,14 +151,15 @@ interface Work extends Facts {
   readonly promptsDecodeBeside: boolean;
 }
 
-function workOf(engine: EngineSample, share: number, facts: Facts): Work {
+function workOf(engine: EngineSample, share: number, { capacity, lengths }: Facts): Work {
   const { role, running, waiting, kvUsage } = engine;
+  const { ranks, ofRank } = capacity;
   const decodes = role === 'prefill' ? 0 : 1;
   return {
-    ...facts,
-    waiting: waiting + share,
-    decodeSeqs: decodes * running,
-    decodeContext: decodes * kvUsage * facts.capacity.kvTokens,
+    ...{ capacity: ofRank, lengths },
+    waiting: (waiting + share) / ranks,
+    decodeSeqs: (decodes * running) / ranks,
+    decodeContext: decodes * kvUsage * ofRank.kvTokens,
     promptsDecodeBeside: role === 'aggregated',
   };
 }

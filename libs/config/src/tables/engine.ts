@@ -252,6 +252,7 @@ export const ENGINE = {
       'Prefix cache of an engine that joins. With peer, it fetches the largest cache of the ' +
       'ready engines of its role before it takes work. A replay also accepts a file of ' +
       '--save-cache, for the engines of its start.',
+    excludes: 'only baton replay --warm-start loads a file of --save-cache',
     unset: 'empty',
   }),
   /** Percent of the step. */

@@ -1,7 +1,7 @@
 import { Lockstep, type LockstepOptions } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
-import { type Calendar, TIE } from './calendar';
-import type { VirtualEngine } from './virtual-engine';
+import { type Calendar, TIE } from '../calendar';
+import type { VirtualEngine } from '../virtual-engine';
 
 /**
  * The data-parallel ranks of one engine that step together, on the virtual clock. They share the
@@ -9,12 +9,12 @@ import type { VirtualEngine } from './virtual-engine';
  */
 export class LockstepGroup {
   readonly ranks: VirtualEngine[] = [];
-  private readonly lockstep: Lockstep;
+  private lockstep: Lockstep;
   private stepping = false;
 
   constructor(
-    size: number,
-    options: LockstepOptions,
+    private readonly size: number,
+    private readonly options: LockstepOptions,
     private readonly calendar: Calendar,
   ) {
     this.lockstep = new Lockstep(size, options);
@@ -28,15 +28,15 @@ export class LockstepGroup {
     return this.ranks[0]!.index;
   }
 
-  /** Rows in all ranks; an engine that already leaves counts as empty. */
-  get load(): number {
-    if (this.ranks.some(({ state }) => state === 'draining' || state === 'gone')) return -1;
-    return this.ranks.reduce((sum, { load }) => sum + load, 0);
-  }
-
   add(rank: VirtualEngine): void {
     this.ranks.push(rank);
     this.lockstep.add(rank);
+  }
+
+  /** The ranks of a new engine take the place of those that left; they have had no steps yet. */
+  startAgain(): void {
+    this.lockstep = new Lockstep(this.size, this.options);
+    for (const rank of this.ranks) this.lockstep.add(rank);
   }
 
   /**
