@@ -114,14 +114,13 @@ function isEver(role: EngineRole, changes: readonly ScheduledChange[]): boolean 
 /** Equal engines of one role, from the configuration. Each data-parallel rank is one. */
 export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
   const setup = engineSetup(config, role);
-  const { options, gpus, kvBytesPerToken, kvWindow, link, lockstepRanks } = setup;
+  const { options, gpus, kvBytesPerToken, link, lockstepRanks } = setup;
   const { transferTimes, transferShape, kvPool } = setup;
   return {
-    ...{ role, count, options, gpus, kvBytesPerToken, link },
-    ...(kvWindow && { kvWindow }),
+    ...{ role, count, options, gpus, kvBytesPerToken, link, transferShape },
     ...(kvPool && { kvPool }),
     ...(lockstepRanks === undefined ? {} : { lockstepRanks }),
-    ...(transferTimes && { transferSetup: { ...transferTimes, ...transferShape } }),
+    ...(transferTimes && { transferTimes }),
     ...startupTimes(config),
   };
 }
