@@ -1,18 +1,20 @@
 import { assert, type Micros, truncate } from '@baton/kernel';
 import { Accounts } from './accounts';
+import { AsyncRunner } from './async-runner';
 import { BatchFormer } from './batch-former';
 import { DecodeSets } from './decode-set';
 import { assertOptions, refusalOf } from './engine-limits';
 import type { StepShare } from './lockstep/lockstep';
+import { PipelineRunner } from './pipeline-runner';
 import { cacheStateOf, sharedCacheOf } from './caches/peer-cache';
-import type { Runner } from './runner';
-import { runnerOf } from './runner-of';
+import type { Runner, RunnerParts } from './runner';
 import { type EngineSequence, expectState, requestHashOf } from './sequence';
 import { SequenceBlocks } from './sequence-blocks';
 import { EngineSequenceTable } from './sequence-table';
 import { Speculation } from './speculation';
 import { StepScatter } from './step-scatter';
 import { StepRecord } from './step-record';
+import { StepRunner } from './step-runner';
 import type { EngineOptions } from './port/engine-options';
 import type {
   AdmissionResult,
@@ -68,7 +70,7 @@ export class Engine implements EnginePort {
     this.table = new EngineSequenceTable(this.blocks);
     this.longestTokens = this.blocks.layout.longest(options.numBlocks);
     const stages = options.stepTime.pipeline?.stages ?? 1;
-    const lag = options.asyncScheduling === true ? 1 : 0;
+    const lag = options.asyncScheduling === true && stages === 1 ? 1 : 0;
     this.decode = new DecodeSets(stages, this.blocks, asked?.tokens, lag);
     this.queue = new WaitingQueue(buildScheduling(options));
     this.record = new StepRecord(this.decode, asked !== undefined);
@@ -388,4 +390,10 @@ export class Engine implements EnginePort {
   private isWritten(seq: EngineSequence): boolean {
     return this.former.defersFrees && this.runner.hasFormed && this.former.batch.has(seq);
   }
+}
+
+/** Pipeline stages keep their own batches in flight: see docs/engine.md. */
+function runnerOf(parts: RunnerParts): Runner {
+  if (parts.decode.all.length > 1) return new PipelineRunner(parts);
+  return parts.options.asyncScheduling === true ? new AsyncRunner(parts) : new StepRunner(parts);
 }

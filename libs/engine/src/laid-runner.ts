@@ -104,7 +104,7 @@ export abstract class LaidRunner implements Runner {
     this.ahead = 0;
     this.done++;
     record.isRead = true;
-    record.startUs = record.previousUs = this.startUs;
+    record.startUs = record.formedUs = this.startUs;
     record.endUs = this.endUs;
     record.steps = this.done;
   }

@@ -85,10 +85,10 @@ export interface StepFacts {
    */
   readonly startUs: Micros;
   /**
-   * The instant at which the decoding sequences of the batch got their previous token: `startUs`, or
-   * earlier with pipeline stages.
+   * The instant at which the batch was formed and its decoding sequences got their previous token:
+   * `startUs`, or earlier with pipeline stages.
    */
-  readonly previousUs: Micros;
+  readonly formedUs: Micros;
   readonly endUs: Micros;
   /** Steps that these facts cover: 1, more after `extendStep`. */
   readonly steps: number;
