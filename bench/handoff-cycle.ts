@@ -26,6 +26,7 @@ const TARGETS = 8;
 const MEAN_GAP_US = 5_000;
 const MEAN_TOKENS = 1_024;
 const BYTES_PER_TOKEN = 131_072;
+const BLOCK_TOKENS = 16;
 const TARGET_BYTES_PER_SECOND = Number(process.argv[3] ?? 4.2) * 1e9;
 const SOURCE_BYTES_PER_SECOND = 6 * TARGET_BYTES_PER_SECOND;
 const BASE_LATENCY_US = 100;
@@ -74,7 +75,7 @@ class Facts {
   };
   readonly reserved: Fact<TargetFact, 'reserved'> = {
     kind: 'reserved',
-    ...{ requestId: 0, epoch: 1, missingTokens: 0, nowUs: 0 },
+    ...{ requestId: 0, epoch: 1, missingTokens: 0, missingBlocks: 0, nowUs: 0 },
   };
   readonly requested: Fact<SourceFact, 'read-requested'> = {
     kind: 'read-requested',
@@ -127,7 +128,7 @@ class Cycle {
     return new TargetCoordinator<number>({
       lease: this.lease,
       answerWithinUs: 1_000_000,
-      ...{ ports: 1, bytesPerToken },
+      ...{ ports: 1, bytesPerToken, bytesPerBlock: bytesPerToken * BLOCK_TOKENS },
     });
   });
   private readonly transfers = new TransferSet<number>();
@@ -223,6 +224,7 @@ class Cycle {
     this.tellTarget(at, accepted);
     reserved.requestId = requestId;
     reserved.missingTokens = this.schedule.tokens[requestId]!;
+    reserved.missingBlocks = Math.ceil(reserved.missingTokens / BLOCK_TOKENS);
     reserved.nowUs = this.nowUs;
     this.tellTarget(at, reserved);
   }

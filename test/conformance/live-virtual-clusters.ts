@@ -57,6 +57,8 @@ export interface Cluster {
   readonly kvPool?: KvPoolTerms;
   /** Ports of an engine of each stage, all with KV of their own. Unset: 1. */
   readonly ports?: Partial<Record<Stage, number>>;
+  /** The links have a time per token. Unset: a rate. */
+  readonly isTimedByTokens?: boolean;
   /** Time to set up a transfer. Unset: 0. */
   readonly setup?: TransferSetupTimes & TransferShape;
 }
@@ -114,6 +116,14 @@ export const CLUSTERS: Readonly<Record<string, Cluster>> = {
   '1P1D with more ports in decode': {
     ...{ topology: '1P1D', stages: ['prefill', 'decode'], options: OPTIONS },
     ports: { prefill: 2, decode: 8 },
+  },
+  '1P1D with windowed layers': {
+    ...{ topology: '1P1D', stages: ['prefill', 'decode'] },
+    options: { ...OPTIONS, kvGroups: { full: 1, windowed: 2, windowTokens: 8 } },
+  },
+  '1P1D with a time per token': {
+    ...{ topology: '1P1D', stages: ['prefill', 'decode'], options: OPTIONS },
+    isTimedByTokens: true,
   },
   '1P1D with handshakes and descriptors': {
     ...{ topology: '1P1D', stages: ['prefill', 'decode'], options: OPTIONS },

@@ -126,9 +126,10 @@ function withOwn(pool: EnginePool, cluster: Cluster): EnginePool {
 }
 
 /** The whole KV of a token lies on the ports of an engine in equal parts. */
-function withPorts(pool: EnginePool, { ports: given = {} }: Cluster): EnginePool {
+function withPorts(pool: EnginePool, cluster: Cluster): EnginePool {
+  const { ports: given = {}, isTimedByTokens = false } = cluster;
   const ports = given[pool.role] ?? 1;
-  const link = { ...pool.link, ports };
+  const link = { ...pool.link, ports, isTimedByTokens };
   return { ...pool, link, kvBytesPerToken: pool.kvBytesPerToken / ports };
 }
 
@@ -172,10 +173,10 @@ function liveFacts(
 }
 
 function scenarioOf(cluster: Cluster, workload: Workload): ClusterScenario {
-  const { topology, options, ranks = 1, stages, setup: transferSetup, kvPool } = cluster;
+  const { topology, options, ranks = 1, stages, setup, kvPool } = cluster;
   const whole = scenarioWith(topology, workload, { options, kvLeaseUs: LEASE_US });
   const own = whole.pools.map((pool) => ({
-    ...{ ...withOwn(pool, cluster), ...(transferSetup && { transferSetup }) },
+    ...{ ...withOwn(pool, cluster), ...(setup && { transferTimes: setup, transferShape: setup }) },
     ...(kvPool && { kvPool }),
   }));
   const scenario = { ...whole, pools: own };

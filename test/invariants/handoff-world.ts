@@ -48,7 +48,8 @@ export class HandoffWorld {
     for (const id of SOURCES) this.startSource(id);
     for (const id of TARGETS) {
       const lease = leaseTimes(LEASE_US);
-      const options = { lease, answerWithinUs: ANSWER_WITHIN_US, ports: 1, bytesPerToken: 10 };
+      const size = { ports: 1, bytesPerToken: 10, bytesPerBlock: 10 };
+      const options = { lease, answerWithinUs: ANSWER_WITHIN_US, ...size };
       this.targets.set(id, new TargetCoordinator(options));
     }
   }
@@ -331,7 +332,8 @@ export class HandoffWorld {
   private reserve(target: string, run: { requestId: string; epoch: number }, n: number): void {
     const { requestId, epoch } = run;
     const nowUs = this.nowUs;
-    this.tellTarget(target, { kind: 'reserved', requestId, epoch, missingTokens: n, nowUs });
+    const missing = { missingTokens: n, missingBlocks: n };
+    this.tellTarget(target, { kind: 'reserved', requestId, epoch, ...missing, nowUs });
   }
 
   private finishTransfer(key: string): void {

@@ -5,10 +5,10 @@ import {
   cudaGraphSizes,
   type EnginePlacement,
   expertLayers,
+  kvBytesPerBlock,
   kvBytesPerToken,
   kvCapacityBlocks,
   kvGroupsOf,
-  kvWindowOf,
   NULL_BLOCKS,
   schedulerDefaults,
   type SchedulerDefaults,
@@ -83,7 +83,7 @@ interface Pool {
   readonly count: number;
   readonly gpus: number;
   readonly kvBytesPerToken: number;
-  readonly kvWindow?: NonNullable<EnginePool['kvWindow']>;
+  readonly transferShape: NonNullable<EnginePool['transferShape']>;
   readonly options: Parameters<typeof aggregatedScenario>[1];
 }
 
@@ -99,7 +99,6 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   const numBlocks =
     kvCapacityBlocks({ ...memory, blockSize: BLOCK_TOKENS }) - reservedBlocksOf(framework);
   const kvGroups = kvGroupsOf(placement.model);
-  const kvWindow = kvWindowOf(placement.model, placement.tp);
   const hasConnector = framework === 'vllm' && role !== 'aggregated';
   const promptsFirst = framework === 'sglang' && role === 'aggregated' && script.isMixed !== true;
   const enableChunkedPrefill = script.isWhole !== true;
@@ -109,8 +108,10 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   };
   const own = { stepTime, numBlocks, hasConnector, ...scheduling, ...graphs };
   const options = { ...own, ...limits, ...(kvGroups && { kvGroups }) };
+  const bytesPerBlock = kvBytesPerBlock(placement.model, placement.tp, BLOCK_TOKENS);
   return {
-    ...{ role, count, gpus: placement.tp, options, ...(kvWindow && { kvWindow }) },
+    ...{ role, count, gpus: placement.tp, options },
+    transferShape: { bytesPerBlock, descriptorsPerBlock: 1 },
     kvBytesPerToken: kvBytesPerToken(placement.model, placement.tp),
     lockstepRanks: lockstepRanksOf(placement, framework),
   };

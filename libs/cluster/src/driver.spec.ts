@@ -26,16 +26,42 @@ describe('a request in a cluster of its own', () => {
   });
 
   it('waits for the handshake of the two engines and the posting of its descriptors', () => {
-    const setup = { handshakeUs: 5_000, descriptorUs: 2.5 };
-    const transferSetup = { ...setup, bytesPerBlock: 4_000, descriptorsPerBlock: 6 };
+    const transferTimes = { handshakeUs: 5_000, descriptorUs: 2.5 };
+    const transferShape = { bytesPerBlock: 4_000, descriptorsPerBlock: 6 };
     const requests = [{}, { atUs: 50_000, prompt: 9 }];
     const scenario = scenarioWith('1P1D', workloadOf(requests));
-    const pools = scenario.pools.map((pool) => ({ ...pool, transferSetup }));
+    const pools = scenario.pools.map((pool) => ({ ...pool, transferTimes, transferShape }));
     const { log } = simulate({ ...scenario, pools });
     // 1,080 of prompt; two blocks of 4 tokens, then three, because the second meets a known engine.
     expect(log.transferStartUs[0]).toBe(1_080);
     expect(log.transferEndUs[0]).toBe(1_080 + 5_000 + 2 * 15 + 108);
-    expect(log.transferEndUs[1]).toBe(51_090 + 3 * 15 + 109);
+    expect(log.transferEndUs[1]).toBe(51_090 + 3 * 15 + 112);
+  });
+
+  it('moves whole blocks: a begun one takes the time of a full one', () => {
+    const { log, engines } = simulate(scenarioWith('1P1D', workloadOf([{ prompt: 9 }])));
+    // Three blocks of 4 tokens, of 1,000 bytes at 1 µs each.
+    expect(log.transferEndUs[0]! - log.transferStartUs[0]!).toBe(100 + 12);
+    expect(log.transferredTokens[0]).toBe(9);
+    expect(engines.map(({ kvTransferBytes }) => kvTransferBytes)).toEqual([0, 12_000]);
+  });
+
+  it('moves the blocks of the window in groups with one', () => {
+    const options = { kvGroups: { full: 1, windowed: 2, windowTokens: 8 } };
+    const workload = workloadOf([{ prompt: 41 }]);
+    const { log } = simulate(scenarioWith('1P1D', workload, { options }));
+    // Of 11 blocks a window has left 8 behind.
+    expect(log.transferEndUs[0]! - log.transferStartUs[0]!).toBe(100 + 4 * (11 + 2 * 3));
+  });
+
+  it('takes the time of its tokens over a link with a time per token', () => {
+    const scenario = scenarioWith('1P1D', workloadOf([{ prompt: 9 }]));
+    const pools = scenario.pools.map((pool) => ({
+      ...pool,
+      link: { ...pool.link, isTimedByTokens: true },
+    }));
+    const { log } = simulate({ ...scenario, pools });
+    expect(log.transferEndUs[0]! - log.transferStartUs[0]!).toBe(100 + 9);
   });
 
   it.each([

@@ -24,7 +24,7 @@ export class HandoffFacts {
   };
   readonly reserved: Target<'reserved'> = {
     kind: 'reserved',
-    ...{ requestId: 0, epoch: 1, missingTokens: 0, nowUs: 0 },
+    ...{ requestId: 0, epoch: 1, missingTokens: 0, missingBlocks: 0, nowUs: 0 },
   };
   readonly requested: Source<'read-requested'> = {
     kind: 'read-requested',

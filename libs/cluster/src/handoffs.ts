@@ -9,7 +9,9 @@ import {
   TargetCoordinator,
   TransferSet,
   TransferSetup,
+  wholeBlocks,
 } from '@baton/handoff';
+import type { Reservation } from '@baton/engine';
 import { type Micros, unreachable } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
 import { type Facts, HandoffFacts } from './handoff-facts';
@@ -83,15 +85,16 @@ export class Handoffs {
   /** An engine has joined. */
   add({ index, pool }: VirtualEngine): void {
     const lease = leaseTimes(this.parts.kvLeaseUs);
+    const { kvBytesPerToken: bytesPerToken, options, transferTimes } = pool;
+    const { ports, isTimedByTokens = false } = pool.link;
+    const shape = pool.transferShape ?? wholeBlocks(bytesPerToken, options.blockSize);
+    const { bytesPerBlock } = shape;
     this.sources[index] = new SourceCoordinator({ lease, sendsShares: false });
     this.targets[index] = new TargetCoordinator({
       ...{ lease, answerWithinUs: ANSWER_WITHIN_US },
-      ports: pool.link.ports,
-      bytesPerToken: pool.kvBytesPerToken,
-      ...(pool.kvWindow && { window: pool.kvWindow }),
+      ...{ ports, bytesPerToken, bytesPerBlock, isTimedByTokens },
     });
-    const { transferSetup: setup } = pool;
-    this.setups[index] = setup && new TransferSetup(setup, setup);
+    this.setups[index] = transferTimes && new TransferSetup(transferTimes, shape);
   }
 
   /** Runs of the first stage of the row so far. */
@@ -135,11 +138,12 @@ export class Handoffs {
     this.informTarget(engine.index, { kind: 'rejected', requestId: row, epoch, source, nowUs });
   }
 
-  reserved(row: number, missingTokens: number, nowUs: Micros): void {
+  reserved(row: number, reservation: Reservation, nowUs: Micros): void {
     const { reserved } = this.facts;
     reserved.requestId = row;
     reserved.epoch = this.epochs[row]!;
-    reserved.missingTokens = missingTokens;
+    reserved.missingTokens = reservation.missingTokens;
+    reserved.missingBlocks = reservation.missingBlocks;
     reserved.nowUs = nowUs;
     this.informTarget(this.reader[row]!, reserved);
   }
@@ -289,7 +293,7 @@ export class Handoffs {
     start.targetId = reader;
     start.bytes = action.bytes;
     const setup = this.setups[reader];
-    const setupUs = setup?.leftUs(action.sourceId, action.bytes, nowUs) ?? 0;
+    const setupUs = setup?.leftUs(action.sourceId, action.blocks, nowUs) ?? 0;
     start.baseLatencyUs = link.baseLatencyUs + setupUs;
     start.sourceBytesPerSecond = action.bytesPerSecond;
     start.targetBytesPerSecond = link.bytesPerSecond;

@@ -245,7 +245,7 @@ export class Lifecycle {
       this.awaitsRoom[row] = 0;
       engine.stopAwaitingRoom();
       engine.mayTakeMore = true;
-      this.parts.handoffs.reserved(row, reservation.missingTokens, nowUs);
+      this.parts.handoffs.reserved(row, reservation, nowUs);
     }
   }
 

@@ -35,19 +35,18 @@ export interface EnginePool extends StartupTimes {
   readonly gpus: number;
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
-  /**
-   * Additional bytes of layers with a sliding window, for each of the last `tokens` tokens. Unset:
-   * no such layers.
-   */
-  readonly kvWindow?: { readonly tokens: number; readonly bytesPerToken: number };
   /** One port of an engine, and the number of ports. */
   readonly link: {
     readonly bytesPerSecond: number;
     readonly baseLatencyUs: Micros;
     readonly ports: number;
+    /** True when the rate is a time per token: transfers take the time of their tokens. */
+    readonly isTimedByTokens?: boolean;
   };
+  /** The shape in which one rank reads a KV block. Unset: whole. */
+  readonly transferShape?: TransferShape;
   /** Time to set up a transfer to it in addition to that latency. Unset: none. */
-  readonly transferSetup?: TransferSetupTimes & TransferShape;
+  readonly transferTimes?: TransferSetupTimes;
   /** Initial content of the prefix caches of the initial engines. Unset: empty. */
   readonly warmCaches?: readonly WarmCache[];
   /** The share of each engine in the KV pool of the cluster. Unset: no pool. */

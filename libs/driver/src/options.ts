@@ -16,15 +16,7 @@ export interface HostedEngineFacts {
   readonly tensorParallelSize: number;
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
-  /** The share of layers with a sliding window, in addition. Unset: no such layers. */
-  readonly kvWindow?: WindowFacts;
   readonly link: LinkFacts;
-}
-
-/** KV of layers with a sliding window: their bytes for each of the last `tokens` tokens. */
-export interface WindowFacts {
-  readonly tokens: number;
-  readonly bytesPerToken: number;
 }
 
 /** One port of the engine, and the number of ports. */
@@ -32,6 +24,8 @@ export interface LinkFacts {
   readonly bytesPerSecond: number;
   readonly baseLatencyUs: Micros;
   readonly ports: number;
+  /** True when the rate follows from a time per token: transfers take the time of their tokens. */
+  readonly isTimedByTokens?: boolean;
 }
 
 /** Host memory behind the KV cache: the bytes that one rank loads per token, and its speed. */

@@ -8,11 +8,10 @@ import {
   expertLayers,
   findLink,
   HardwareError,
+  kvBytesPerBlock,
   kvBytesPerToken,
   kvCapacityBlocks,
   kvGroupsOf,
-  type KvWindow,
-  kvWindowOf,
   layersPerBlock,
   type Link,
   linkFromTiming,
@@ -44,7 +43,11 @@ import { stepNoise } from './step-noise';
 import { stepTimeSpec } from './step-time-spec';
 
 /** One port of an engine, and the number of ports that a transfer uses side by side. */
-type EngineLink = Link & { readonly ports: number };
+type EngineLink = Link & {
+  readonly ports: number;
+  /** True when the rate follows from a time per token: transfers take the time of their tokens. */
+  readonly isTimedByTokens?: boolean;
+};
 
 /** The facts about the engines of one stage that follow from a configuration, for both clocks. */
 export interface EngineSetup {
@@ -56,8 +59,6 @@ export interface EngineSetup {
   readonly gpus: number;
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
-  /** Additional bytes of layers with a sliding window. Unset: the model has none. */
-  readonly kvWindow?: KvWindow;
   /** Bytes of a KV block on one rank, and the number of reads that fetch it. */
   readonly transferShape: { readonly bytesPerBlock: number; readonly descriptorsPerBlock: number };
   /** Times of the first contact and of a descriptor. Unset: 0. */
@@ -94,7 +95,6 @@ export function engineSetup(config: BatonConfig, stage: Stage): EngineSetup {
 function resolve(config: BatonConfig, sourceTp: number, stage: Stage): EngineSetup {
   const placement = placementOf(config);
   const bytesPerToken = kvBytesPerToken(placement.model, placement.tp);
-  const kvWindow = kvWindowOf(placement.model, placement.tp);
   const options = engineOptions(config, placement, stage);
   const link = linkOf(config, bytesPerToken);
   const kvPool = kvPoolOf(config, options, link);
@@ -104,9 +104,8 @@ function resolve(config: BatonConfig, sourceTp: number, stage: Stage): EngineSet
     tensorParallelSize: placement.tp,
     gpus: engineGpus(placement),
     kvBytesPerToken: bytesPerToken,
-    ...(kvWindow && { kvWindow }),
     transferShape: {
-      bytesPerBlock: bytesPerToken * config.blockSize,
+      bytesPerBlock: kvBytesPerBlock(placement.model, placement.tp, config.blockSize),
       descriptorsPerBlock: regionsPerBlock(placement) * ranksRead(placement, sourceTp),
     },
     ...transferTimesOf(config),
@@ -274,7 +273,8 @@ function linkOf(config: BatonConfig, bytesPerToken: number): EngineLink {
   const isGiven = latencyMs !== undefined || perTokenMs !== undefined;
   const timing = isGiven ? { latencyMs, perTokenMs } : profiledTiming(config);
   if (timing === undefined) return { ...findLink(config.link), ports: config.tensorParallelSize };
-  return { ...linkFromTiming({ ...timing, kvBytesPerToken: bytesPerToken }), ports: 1 };
+  const own = linkFromTiming({ ...timing, kvBytesPerToken: bytesPerToken });
+  return { ...own, ports: 1, isTimedByTokens: true };
 }
 
 /** Times of a transfer that the step-time file has beside its steps. */

@@ -49,7 +49,7 @@ export class Engine implements EnginePort {
   /** Aborted sequences of the step under way; their blocks are in use until it ends. */
   private readonly doomed: EngineSequence[] = [];
   private readonly drawsPerRequest: boolean;
-  private readonly reservation = { handle: 0, missingTokens: 0, cachedTokens: 0 };
+  private readonly reservation = { handle: 0, missingTokens: 0, missingBlocks: 0, cachedTokens: 0 };
   private heldBlocks = 0;
   /** Longest sequence that the blocks hold. */
   private readonly longestTokens: number;
@@ -111,6 +111,7 @@ export class Engine implements EnginePort {
     const { reservation } = this;
     reservation.handle = seq.handle;
     reservation.missingTokens = Math.max(0, seq.remoteTokens - seq.cachedTokens);
+    reservation.missingBlocks = this.blocks.missing(seq);
     reservation.cachedTokens = seq.cachedTokens;
     return reservation;
   }

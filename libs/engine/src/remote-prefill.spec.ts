@@ -71,6 +71,15 @@ describe('remote prefill', () => {
     });
   });
 
+  it('fetches whole blocks, the begun one included', () => {
+    const test = new TestEngine();
+    test.submit('a', { promptTokens: 8, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    test.submit('b', { ...REMOTE, promptTokens: 13, blockHashes: HASHES });
+    test.submit('c', { ...REMOTE, promptTokens: 1 });
+    expect([test.reserveBlocks(), test.reserveBlocks()]).toEqual([2, 1]);
+  });
+
   it('is admitted past one whose blocks only it can free', () => {
     const test = new TestEngine({ blockSize: 1, numBlocks: 2, schedulingPolicy: 'priority' });
     test.submit('whole', { ...REMOTE, promptTokens: 1, outputTokens: 1, priority: 1 });

@@ -96,6 +96,12 @@ export class SequenceBlocks {
     this.shared!.keep(seq.blocks, Math.floor(tokens / this.blockSize));
   }
 
+  /** Blocks over all groups that remote KV is to fill, behind those found in the cache. */
+  missing({ remoteTokens, cachedTokens }: EngineSequence): number {
+    const { layout, blockSize } = this;
+    return layout.lacking(remoteTokens, cachedTokens / blockSize, layout.slidAt(remoteTokens));
+  }
+
   /** Clears the prefix cache, with `andHost` also the memory of this node; then fills in `next`. */
   forget(andHost: boolean, next?: EngineOptions['warmCache']): boolean {
     const isDone = this.pool.forget(andHost);

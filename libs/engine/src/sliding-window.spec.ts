@@ -91,6 +91,23 @@ describe('an engine with groups of layers', () => {
     expect(used(test)).toBe(0);
   });
 
+  it('fetches the begun blocks of each group, and only those of the window', () => {
+    const test = new TestEngine({ kvGroups: GROUPS });
+    test.submit('a', { promptTokens: 41, outputTokens: 2, mode: 'remote-prefill' });
+    // Of 11 blocks the window has left 8 behind.
+    expect(test.reserveBlocks()).toBe(11 + 2 * (11 - 8));
+  });
+
+  it('fetches a window that begins in the local cache from the end of the cached part', () => {
+    const test = new TestEngine({ kvGroups: GROUPS });
+    test.submit('a', { promptTokens: 24, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    const remote = { mode: 'remote-prefill' } as const;
+    test.submit('b', { ...remote, promptTokens: 26, outputTokens: 2, blockHashes: HASHES });
+    // Of 7 blocks 6 are cached, and the window has left 4 behind.
+    expect(test.reserveBlocks()).toBe(3 * (7 - 6));
+  });
+
   it('holds the blocks of all groups for a fetch, and frees them all', () => {
     const test = new TestEngine({ kvGroups: GROUPS, maxNumBatchedTokens: 16 });
     test.submit('a', { promptTokens: 48, mode: 'prefill-and-hold' });

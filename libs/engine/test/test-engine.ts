@@ -2,7 +2,7 @@ import type { Micros } from '@baton/kernel';
 import type { StepTimeModel } from '@baton/step-time';
 import { Engine } from '../src/engine';
 import type { EngineOptions } from '../src/port/engine-options';
-import type { SequenceHandle, SequenceSpec, StepFacts } from '../src/port/engine-port';
+import type { Reservation, SequenceHandle, SequenceSpec, StepFacts } from '../src/port/engine-port';
 
 /**
  * 1000 µs per step, plus 10 per prompt token and 1 per token of context, so that a step's time
@@ -73,10 +73,19 @@ export class TestEngine {
    * under way.
    */
   reserve(): string | undefined {
-    let reservation = this.engine.reserveNext();
-    if (reservation === undefined && this.begin()) reservation = this.engine.reserveNext();
+    const reservation = this.nextReservation();
     if (reservation === undefined) return undefined;
     return `${this.names.get(reservation.handle)} lacks ${reservation.missingTokens}`;
+  }
+
+  /** Like `reserve`; returns its missing blocks. */
+  reserveBlocks(): number | undefined {
+    return this.nextReservation()?.missingBlocks;
+  }
+
+  private nextReservation(): Reservation | undefined {
+    const reservation = this.engine.reserveNext();
+    return reservation ?? (this.begin() ? this.engine.reserveNext() : undefined);
   }
 
   /** Runs one step, or with `untilUs` as many as reach it; undefined when nothing can run. */

@@ -20,15 +20,16 @@ export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
   /** True until the source has received a message about the fetch. */
   isUnannounced = false;
   missingTokens = 0;
+  missingBlocks = 0;
   /** The first and the newest request number of the read; 0 before the first request. */
   firstAttempt = 0;
   attempt = 0;
   tries = 0;
   /** Deadline for the answer to the newest request. */
   readonly question = newDeadline<Fetch<Id>>(this);
-  /** The missing tokens that the source has, and the start of their transfer. */
+  /** The missing tokens and blocks that the source has, and the start of their transfer. */
   tokens = 0;
-  bytes = 0;
+  blocks = 0;
   startedUs: Micros = 0;
   chain: Chain<Fetch<Id>> | undefined = undefined;
   previous: Fetch<Id> | undefined = undefined;
@@ -51,11 +52,12 @@ export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
     this.source.generation = source.generation;
     this.state = 'accepted';
     this.missingTokens = 0;
+    this.missingBlocks = 0;
     this.firstAttempt = 0;
     this.attempt = 0;
     this.tries = 0;
     this.tokens = 0;
-    this.bytes = 0;
+    this.blocks = 0;
     this.startedUs = 0;
   }
 }

@@ -23,6 +23,6 @@ export type {
   TargetFact,
 } from './target-protocol';
 export { TransferSet } from './transfer-set';
-export { descriptorsOf, TransferSetup } from './transfer-setup';
+export { TransferSetup, wholeBlocks } from './transfer-setup';
 export type { TransferSetupTimes, TransferShape } from './transfer-setup';
 export type { CompletedTransfer, TransferStart } from './transfer-set';

@@ -17,7 +17,7 @@ function record(offset: number, facts: readonly (SourceFact | TargetFact)[]): Ha
     lease,
     answerWithinUs: 1_000,
     ports: 1,
-    bytesPerToken: 2,
+    ...{ bytesPerToken: 2, bytesPerBlock: 4 },
   });
   return facts.map((given): HandoffEntry => {
     const fact = { ...given, nowUs: given.nowUs + offset };
@@ -40,7 +40,7 @@ function handoff(offset: number): Record<string, SourceFact | TargetFact> {
     hold: { kind: 'prompt-held', requestId: 'r', epoch: 1 + offset, tokens: 9, nowUs: 0 },
     accept: { kind: 'accepted', ...run, source: { engineId: 'p', ...name } },
     heartbeat: { kind: 'heartbeat', reader: 'd', requestIds: ['r'], nowUs: 0 },
-    reserve: { kind: 'reserved', ...run, missingTokens: 4 },
+    reserve: { kind: 'reserved', ...run, missingTokens: 4, missingBlocks: 2 },
     read: { kind: 'read-requested', ...reading, attempt: 1 },
     answer: {
       kind: 'read-answered',

@@ -74,12 +74,13 @@ class Script {
       activeReads: 1 + random.integer(3),
     };
     const missingTokens = random.integer(4);
+    const missing = { missingTokens, missingBlocks: missingTokens };
     const outcome = random.integer(5) === 0 ? 'expired' : 'blocks';
     const facts: TargetFact<number>[] = [
       { kind: 'accepted', ...run, source, nowUs },
       { kind: 'accepted', ...run, source, nowUs },
-      { kind: 'reserved', ...run, missingTokens, nowUs },
-      { kind: 'reserved', ...run, missingTokens, nowUs },
+      { kind: 'reserved', ...run, ...missing, nowUs },
+      { kind: 'reserved', ...run, ...missing, nowUs },
       { kind: 'read-answered', ...question, outcome, ...answer, nowUs },
       { kind: 'read-answered', ...question, outcome, ...answer, nowUs },
       { kind: 'share-changed', from, activeReads: answer.activeReads, nowUs },
@@ -106,7 +107,8 @@ describe('coordinators', () => {
       numbered: new SourceCoordinator<number>({ lease: LEASE }),
       named: new SourceCoordinator({ lease: LEASE }),
     };
-    const targetOptions = { lease: LEASE, answerWithinUs, ports: 1, bytesPerToken: 3 };
+    const size = { ports: 1, bytesPerToken: 3, bytesPerBlock: 3 };
+    const targetOptions = { lease: LEASE, answerWithinUs, ...size };
     const targets = {
       numbered: new TargetCoordinator<number>(targetOptions),
       named: new TargetCoordinator(targetOptions),
@@ -148,15 +150,15 @@ describe('coordinators', () => {
     const target = new TargetCoordinator<number>({
       lease: LEASE,
       answerWithinUs: 200,
-      ports: 1,
-      bytesPerToken: 3,
+      ...{ ports: 1, bytesPerToken: 3, bytesPerBlock: 3 },
     });
     const source = { engineId: 4, requestId: 1, epoch: 1, generation: 6 };
     const fact = { kind: 'accepted' as const, requestId: 1, epoch: 1, source, nowUs: 0 };
     target.handle(fact);
     Object.assign(source, { engineId: 5, requestId: 2, generation: 7 });
     target.handle(Object.assign(fact, { requestId: 2 }));
-    const reserved = { kind: 'reserved' as const, epoch: 1, missingTokens: 2, nowUs: 0 };
+    const missing = { missingTokens: 2, missingBlocks: 2 };
+    const reserved = { kind: 'reserved' as const, epoch: 1, ...missing, nowUs: 0 };
     const reads = [1, 2].flatMap((requestId) => target.handle({ ...reserved, requestId }));
     expect(reads).toMatchObject([
       { kind: 'send-read', to: 4, requestId: 1, generation: 6 },

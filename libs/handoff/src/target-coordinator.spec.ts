@@ -13,7 +13,7 @@ beforeEach(() => {
     lease: leaseTimes(),
     answerWithinUs: SECOND,
     ports: 1,
-    bytesPerToken: 1_000,
+    ...{ bytesPerToken: 1_000, bytesPerBlock: 16_000 },
   });
   nowUs = 0;
 });
@@ -27,7 +27,14 @@ function tell(fact: Untimed<TargetFact>): readonly TargetAction[] {
 const source = { engineId: 'p0', requestId: 'held', epoch: 1, generation: 7 };
 const accept = (requestId = 'r', epoch = 2) => tell({ kind: 'accepted', requestId, epoch, source });
 const reserve = (missingTokens: number, requestId = 'r', epoch = 2) =>
-  tell({ kind: 'reserved', requestId, epoch, missingTokens });
+  tell({
+    kind: 'reserved',
+    requestId,
+    epoch,
+    missingTokens,
+    missingBlocks: blocksOf(missingTokens),
+  });
+const blocksOf = (tokens: number) => Math.ceil(tokens / 16);
 const answer = (overrides: Partial<Extract<TargetFact, { kind: 'read-answered' }>> = {}) =>
   tell({
     kind: 'read-answered',
@@ -64,7 +71,7 @@ const sentRelease = { kind: 'send-release', to: 'p0', requestId: 'held', generat
 const failed = (why: string) => ({ kind: 'kv-failed', requestId: 'r', epoch: 2, why });
 
 describe('a fetch', () => {
-  it('reads, transfers the missing tokens, and reports the arrival of the KV', () => {
+  it('reads, transfers the begun blocks of the missing tokens, and reports the arrival of the KV', () => {
     expect(accept()).toEqual([]);
     expect(reserve(60)).toEqual([sentRead(1)]);
     expect(answer({ activeReads: 3 })).toEqual([
@@ -73,7 +80,7 @@ describe('a fetch', () => {
         requestId: 'r',
         epoch: 2,
         sourceId: 'p0',
-        bytes: 60_000,
+        ...{ blocks: 4, bytes: 64_000 },
         ...{ bytesPerSecond: 1e9, sourcePorts: 1 },
         activeReads: 3,
       },
@@ -85,13 +92,12 @@ describe('a fetch', () => {
         kind: 'kv-ready',
         requestId: 'r',
         epoch: 2,
-        transferredTokens: 60,
-        transferredBytes: 60_000,
+        ...{ transferredTokens: 60, transferredBlocks: 4, transferredBytes: 64_000 },
         transferUs: 250,
       },
     ]);
     expect(target.nextWakeUpUs()).toBeUndefined();
-    expect(target.counters).toMatchObject({ received: 1, transferredBytes: 60_000 });
+    expect(target.counters).toMatchObject({ received: 1, transferredBytes: 64_000 });
   });
 
   it('only sends `done` when nothing is missing', () => {
@@ -106,7 +112,28 @@ describe('a fetch', () => {
   it('transfers no more than the source holds', () => {
     accept();
     reserve(150);
-    expect(answer()).toMatchObject([{ kind: 'start-transfer', bytes: 100_000 }]);
+    expect(answer()).toMatchObject([{ kind: 'start-transfer', blocks: 7, bytes: 112_000 }]);
+  });
+
+  it('takes the blocks of all groups of layers, as the engine counts them', () => {
+    accept();
+    tell({
+      kind: 'reserved',
+      requestId: 'r',
+      epoch: 2,
+      missingTokens: 60,
+      missingBlocks: 4 + 2 * 3,
+    });
+    expect(answer()).toMatchObject([{ kind: 'start-transfer', blocks: 10, bytes: 160_000 }]);
+  });
+
+  it('lasts as long as its tokens over a link with a time per token, but counts whole blocks', () => {
+    const timed = { lease: leaseTimes(), answerWithinUs: SECOND, ports: 1, isTimedByTokens: true };
+    target = new TargetCoordinator({ ...timed, bytesPerToken: 1_000, bytesPerBlock: 16_000 });
+    accept();
+    reserve(60);
+    expect(answer()).toMatchObject([{ kind: 'start-transfer', bytes: 60_000 }]);
+    expect(finish()).toMatchObject([{}, { kind: 'kv-ready', transferredBytes: 64_000 }]);
   });
 
   it('asks again under a new number, then gives up', () => {

@@ -36,12 +36,13 @@ export interface TargetOptions extends KvPorts {
    * another request. Unset: no further request.
    */
   readonly mayBeLate?: (engineId: AnyId, tries: number) => boolean;
+  /** Bytes of a KV block that one rank stores. */
+  readonly bytesPerBlock: number;
   /**
-   * Additional bytes of layers with a sliding window, for each of the last `tokens` tokens, because
-   * the source clips their blocks to the window (`get_sw_clipped_blocks` of vLLM's NIXL connector).
-   * Unset: no such layers.
+   * True when the rate of the link follows from a time per token: a transfer then takes the time of
+   * its tokens. Unset: that of its blocks.
    */
-  readonly window?: { readonly tokens: number; readonly bytesPerToken: number };
+  readonly isTimedByTokens?: boolean;
 }
 
 type Fact<Id extends AnyId, K extends TargetFact['kind']> = Extract<TargetFact<Id>, { kind: K }>;
@@ -176,6 +177,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
     if (fetch?.epoch !== fact.epoch || fetch.state !== 'accepted') return;
     this.heartbeats.announced(fetch);
     fetch.missingTokens = fact.missingTokens;
+    fetch.missingBlocks = fact.missingBlocks;
     if (fact.missingTokens === 0) {
       this.tally.nothingMissing += 1;
       this.complete(fetch, 0);
@@ -220,25 +222,31 @@ export class TargetCoordinator<Id extends AnyId = string> {
   private startTransfer(fetch: Fetch<Id>, answer: Fact<Id, 'read-answered'>): void {
     clearDeadline(fetch.question);
     fetch.state = 'transferring';
-    fetch.tokens = Math.min(fetch.missingTokens, answer.heldTokens);
-    fetch.bytes = this.bytesOf(fetch.tokens);
+    const { missingTokens, missingBlocks } = fetch;
+    fetch.tokens = Math.min(missingTokens, answer.heldTokens);
+    fetch.blocks = Math.ceil((missingBlocks * fetch.tokens) / missingTokens);
     fetch.startedUs = this.nowUs;
     this.outbox.push({
       kind: 'start-transfer',
       requestId: fetch.requestId,
       epoch: fetch.epoch,
       sourceId: fetch.source.engineId,
-      bytes: fetch.bytes,
+      blocks: fetch.blocks,
+      bytes: this.timedBytesOf(fetch),
       bytesPerSecond: answer.bytesPerSecond,
       sourcePorts: sourcePortsOf(answer, this.options),
       activeReads: answer.activeReads,
     });
   }
 
-  private bytesOf(tokens: number): number {
-    const { bytesPerToken, window } = this.options;
-    if (window === undefined) return tokens * bytesPerToken;
-    return tokens * bytesPerToken + Math.min(tokens, window.tokens) * window.bytesPerToken;
+  /** As vLLM's NIXL connector, which reads whole blocks, also those that are partly filled. */
+  private bytesOf({ blocks }: Fetch<Id>): number {
+    return blocks * this.options.bytesPerBlock;
+  }
+
+  private timedBytesOf(fetch: Fetch<Id>): number {
+    const { isTimedByTokens, bytesPerToken } = this.options;
+    return isTimedByTokens === true ? fetch.tokens * bytesPerToken : this.bytesOf(fetch);
   }
 
   private changeShare(fact: Fact<Id, 'share-changed'>): void {
@@ -252,7 +260,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
   private finishTransfer(fact: Fact<Id, 'transfer-done'>): void {
     const fetch = this.fetches.get(fact.requestId);
     if (fetch?.epoch !== fact.epoch || fetch.state !== 'transferring') return;
-    this.tally.transferredBytes += fetch.bytes;
+    this.tally.transferredBytes += this.bytesOf(fetch);
     this.tally.transferredTokens += fetch.tokens;
     this.complete(fetch, this.nowUs - fetch.startedUs);
   }
@@ -266,7 +274,8 @@ export class TargetCoordinator<Id extends AnyId = string> {
       requestId: fetch.requestId,
       epoch: fetch.epoch,
       transferredTokens: fetch.tokens,
-      transferredBytes: fetch.bytes,
+      transferredBlocks: fetch.blocks,
+      transferredBytes: this.bytesOf(fetch),
       transferUs,
     });
     this.pool.give(fetch);

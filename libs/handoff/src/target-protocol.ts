@@ -44,12 +44,14 @@ export type TargetFact<Id extends AnyId = string> =
     }
   /**
    * Blocks for the prompt are reserved; `missingTokens` of it are not in the local prefix cache.
+   * They are to fill `missingBlocks`, counted over all groups of layers.
    */
   | {
       readonly kind: 'reserved';
       readonly requestId: Id;
       readonly epoch: number;
       readonly missingTokens: number;
+      readonly missingBlocks: number;
       readonly nowUs: Micros;
     }
   | {
@@ -112,6 +114,8 @@ export type TargetAction<Id extends AnyId = string> =
       readonly requestId: Id;
       readonly epoch: number;
       readonly sourceId: Id;
+      /** Blocks to read, and the bytes whose time the transfer takes. */
+      readonly blocks: number;
       readonly bytes: number;
       /**
        * Capacity of one port of the source, its ports for each port here, and the number of reads
@@ -151,6 +155,7 @@ export type TargetAction<Id extends AnyId = string> =
       readonly requestId: Id;
       readonly epoch: number;
       readonly transferredTokens: number;
+      readonly transferredBlocks: number;
       readonly transferredBytes: number;
       /** Time from the source's answer to the last byte; 0 when no KV was missing. */
       readonly transferUs: Micros;

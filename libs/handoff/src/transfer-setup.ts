@@ -53,14 +53,14 @@ export class TransferSetup<Id extends AnyId = string> {
     return Math.max(0, (this.knownFromUs.get(sourceId) ?? nowUs) - nowUs);
   }
 
-  /** Time left before a read of this many bytes by each rank. */
-  leftUs(sourceId: Id, bytes: number, nowUs: Micros): Micros {
-    return this.handshakeLeftUs(sourceId, nowUs) + this.postingUs(bytes);
+  /** Time left before each rank reads this many blocks. */
+  leftUs(sourceId: Id, blocks: number, nowUs: Micros): Micros {
+    return this.handshakeLeftUs(sourceId, nowUs) + this.postingUs(blocks);
   }
 
-  /** Posting time of a read of this many bytes by each rank. */
-  postingUs(bytes: number): Micros {
-    return Math.round(this.times.descriptorUs * descriptorsOf(bytes, this.shape));
+  /** Posting time of a read of this many blocks by each rank. */
+  postingUs(blocks: number): Micros {
+    return Math.round(this.times.descriptorUs * blocks * this.shape.descriptorsPerBlock);
   }
 
   /** The engine is new: every contact is its first. */
@@ -69,7 +69,7 @@ export class TransferSetup<Id extends AnyId = string> {
   }
 }
 
-/** Number of descriptors that one rank posts for a read of this many bytes. */
-export function descriptorsOf(bytes: number, shape: TransferShape): number {
-  return Math.ceil(bytes / shape.bytesPerBlock) * shape.descriptorsPerBlock;
+/** The shape of blocks that are read whole, each in one part. */
+export function wholeBlocks(bytesPerToken: number, blockSize: number): TransferShape {
+  return { bytesPerBlock: bytesPerToken * blockSize, descriptorsPerBlock: 1 };
 }

@@ -114,15 +114,14 @@ function isEver(role: EngineRole, changes: readonly ScheduledChange[]): boolean 
 /** Equal engines of one role, from the configuration. @param count ranks of them in total */
 export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
   const setup = engineSetup(config, role);
-  const { options, gpus, kvBytesPerToken, kvWindow, link, lockstepRanks } = setup;
+  const { options, gpus, kvBytesPerToken, link, lockstepRanks } = setup;
   const size = config.dataParallelSize;
   const { transferTimes, transferShape, kvPool } = setup;
   return {
-    ...{ role, count, options, gpus, kvBytesPerToken, link },
-    ...(kvWindow && { kvWindow }),
+    ...{ role, count, options, gpus, kvBytesPerToken, link, transferShape },
     ...(kvPool && { kvPool }),
     ...(size > 1 && { dataParallel: { size, isLockstep: lockstepRanks !== undefined } }),
-    ...(transferTimes && { transferSetup: { ...transferTimes, ...transferShape } }),
+    ...(transferTimes && { transferTimes }),
     ...startupTimes(config),
   };
 }

@@ -69,11 +69,11 @@ export function hostOptions(config: BatonConfig, role: Stage, setup: ExecutingSe
       numBlocks: options.numBlocks,
       tensorParallelSize: setup.tensorParallelSize,
       kvBytesPerToken: setup.kvBytesPerToken,
-      ...(setup.kvWindow && { kvWindow: setup.kvWindow }),
       link: {
         bytesPerSecond: Math.min(UNLIMITED, link.bytesPerSecond),
         baseLatencyUs: link.baseLatencyUs,
         ports: link.ports,
+        ...(link.isTimedByTokens === true && { isTimedByTokens: true }),
       },
     },
     maxModelLen: options.maxModelLen,

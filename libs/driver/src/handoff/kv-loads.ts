@@ -1,11 +1,12 @@
 import type { LiveClock } from '@baton/clock';
+import type { Reservation } from '@baton/engine';
 import {
-  descriptorsOf,
   type FetchFailure,
   type TargetAction,
   TransferSet,
   TransferSetup,
   type TransferShape,
+  wholeBlocks,
 } from '@baton/handoff';
 import { type Micros, usToSeconds } from '@baton/kernel';
 import {
@@ -36,6 +37,11 @@ export interface ReservationsParts {
   readonly stats: EngineStats;
 }
 
+/** What a run must fetch. */
+type Missing = Pick<Reservation, 'missingTokens' | 'missingBlocks'>;
+
+const NOTHING: Missing = { missingTokens: 0, missingBlocks: 0 };
+
 /** Runs that wait for blocks for their KV, in the engine's order. */
 export class Reservations {
   private readonly unreserved = new Set<Run>();
@@ -63,10 +69,10 @@ export class Reservations {
    * Assigns the blocks that the engine has found for runs.
    *
    * @param startUs     instant at which a step began, or could not
-   * @param onReserved called with each run that got its blocks, and the tokens that it must fetch
+   * @param onReserved called with each run that got its blocks, and what it must fetch
    * @returns whether a run got blocks
    */
-  reserve(startUs: Micros, onReserved: (run: Run, missingTokens: number) => void): boolean {
+  reserve(startUs: Micros, onReserved: (run: Run, missing: Missing) => void): boolean {
     const { slot, runs } = this.parts;
     const { engine } = slot;
     const waitedBefore = this.unreserved.size;
@@ -77,7 +83,7 @@ export class Reservations {
       if (run?.fetching === undefined) continue;
       this.unreserved.delete(run);
       this.note(run, run.fetching, { startUs, tokens: reservation.missingTokens });
-      onReserved(run, run.fetching.isDeclined ? 0 : reservation.missingTokens);
+      onReserved(run, run.fetching.isDeclined ? NOTHING : reservation);
     }
     return this.unreserved.size < waitedBefore;
   }
@@ -159,11 +165,11 @@ export class KvLoads {
   /** Counts the arrived KV; returns its instant of arrival. */
   private arrived(run: Run, { fetching, reservedUs, action }: Arrival): Micros {
     const { transfers, stats, timelines, clock, spans } = this.parts;
-    const { transferredBytes, transferredTokens: tokens } = action;
-    const hasMoved = transferredBytes > 0;
+    const { transferredBlocks, transferredTokens: tokens } = action;
+    const hasMoved = transferredBlocks > 0;
     const atUs = hasMoved ? fetching.transferStartedUs : reservedUs;
     const readyUs = hasMoved ? atUs + transfers.lastSpanUs : reservedUs;
-    if (hasMoved) transfers.count(transferredBytes);
+    if (hasMoved) transfers.count(transferredBlocks);
     stats.add('kv_fetched');
     timelines?.note(run, 'transfer', { atUs, endUs: readyUs, tokens });
     if (spans !== undefined) {
@@ -194,6 +200,7 @@ function isRefusal(why: FetchFailure): boolean {
 
 export interface TransferOrder {
   readonly sourceId: string;
+  readonly blocks: number;
   readonly bytes: number;
   readonly bytesPerSecond: number;
   readonly sourcePorts: number;
@@ -227,7 +234,7 @@ export class Transfers {
   private set = new TransferSet();
   /** Undefined when setting up takes no time. */
   readonly setup: TransferSetup | undefined;
-  private readonly shape: TransferShape;
+  readonly shape: TransferShape;
   private readonly underWay = new Map<string, TransferPhase & { handshakeUs: Micros }>();
   private readonly wakeUp: WakeUp;
   /** Simulated duration of the transfer that completed last. */
@@ -237,8 +244,7 @@ export class Transfers {
 
   constructor(private readonly parts: TransfersParts) {
     const { facts, transferShape, transferTimes } = parts.options;
-    const bytesPerBlock = facts.kvBytesPerToken * facts.blockSize;
-    this.shape = transferShape ?? { bytesPerBlock, descriptorsPerBlock: 1 };
+    this.shape = transferShape ?? wholeBlocks(facts.kvBytesPerToken, facts.blockSize);
     this.setup = transferTimes && new TransferSetup(transferTimes, this.shape);
     const { clock, slot } = parts;
     this.wakeUp = new WakeUp(clock, slot, () => this.complete());
@@ -248,7 +254,7 @@ export class Transfers {
     const id = idOf(run.job.requestId, run.epoch);
     const { link } = this.parts.options.facts;
     const handshakeUs = this.setup?.handshakeLeftUs(order.sourceId, phase.startUs) ?? 0;
-    const setupUs = handshakeUs + (this.setup?.postingUs(order.bytes) ?? 0);
+    const setupUs = handshakeUs + (this.setup?.postingUs(order.blocks) ?? 0);
     this.underWay.set(id, { handshakeUs, ...phase });
     this.set.start({
       id,
@@ -280,20 +286,20 @@ export class Transfers {
   }
 
   /**
-   * Counts the transfer that completed last, of `bytes` to each rank: vLLM counts one transfer per
+   * Counts the transfer that completed last, of `blocks` to each rank: vLLM counts one transfer per
    * tensor-parallel rank.
    */
-  count(bytes: number): void {
+  count(blocks: number): void {
     const { stats, options } = this.parts;
     const { link, tensorParallelSize } = options.facts;
-    const descriptors = descriptorsOf(bytes, this.shape);
-    const postUs = link.baseLatencyUs + (this.setup?.postingUs(bytes) ?? 0);
+    const descriptors = blocks * this.shape.descriptorsPerBlock;
+    const postUs = link.baseLatencyUs + (this.setup?.postingUs(blocks) ?? 0);
     // vLLM measures a transfer from the end of the handshake.
     const xferUs = this.lastSpanUs - this.lastHandshakeUs;
     for (let rank = 0; rank < tensorParallelSize; rank += 1) {
       stats.observe('nixl_xfer_time_seconds', usToSeconds(xferUs));
       stats.observe('nixl_post_time_seconds', usToSeconds(postUs));
-      stats.observe('nixl_bytes_transferred', bytes);
+      stats.observe('nixl_bytes_transferred', blocks * this.shape.bytesPerBlock);
       stats.observe('nixl_num_descriptors', descriptors);
     }
   }

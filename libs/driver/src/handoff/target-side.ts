@@ -119,12 +119,12 @@ export class TargetSide {
    * A step has begun at `startUs`, or could not: starts the reads for which the engine found room.
    */
   reserve(startUs: Micros): boolean {
-    return this.parts.reservations.reserve(startUs, ({ job, epoch }, missingTokens) => {
+    return this.parts.reservations.reserve(startUs, ({ job, epoch }, missing) => {
       const { requestId } = job;
+      const { missingTokens, missingBlocks } = missing;
       this.observe({
         kind: 'reserved',
-        requestId,
-        missingTokens,
+        ...{ requestId, missingTokens, missingBlocks },
         epoch,
         nowUs: this.parts.clock.nowUs(),
       });
@@ -167,15 +167,16 @@ export class TargetSide {
   }
 
   private newCoordinator(): TargetCoordinator {
-    const { options, clock } = this.parts;
+    const { options, clock, transfers } = this.parts;
+    const { ports, isTimedByTokens = false } = options.facts.link;
+    const { bytesPerBlock } = transfers.shape;
     return new TargetCoordinator({
       lease: leaseTimes(options.kvLeaseUs),
       // Wall time: a timeout of the infrastructure does not scale with speedup.
       answerWithinUs: Math.round(options.kvReadTimeoutUs * clock.speedup),
       mayBeLate: (engineId, tries) => this.patience.mayBeLate(String(engineId), tries),
-      ports: options.facts.link.ports,
+      ...{ ports, bytesPerBlock, isTimedByTokens },
       bytesPerToken: options.facts.kvBytesPerToken,
-      ...(options.facts.kvWindow && { window: options.facts.kvWindow }),
     });
   }
 

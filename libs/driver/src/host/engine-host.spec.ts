@@ -39,7 +39,7 @@ describe('engine hosts', () => {
       {
         requestId: 'request-1-0',
         source: [['held 40 tokens', 'released: read-done']],
-        target: [['accepted', 'reading 40 tokens', 'transferring 40 bytes', 'received']],
+        target: [['accepted', 'reading 40 tokens', 'transferring 48 bytes', 'received']],
       },
     ]);
   });
@@ -197,7 +197,7 @@ describe('engine hosts', () => {
       await world.untilEnded(id);
     }
     const bytes = decode.presence().histograms['nixl_bytes_transferred'];
-    expect([bytes?.count, bytes?.sum]).toEqual([2, 40 + (40 - 2 * 16)]);
+    expect([bytes?.count, bytes?.sum]).toEqual([2, 3 * 16 + 16]);
     const [scheduled] = world
       .of(2)
       .filter(({ kind, stage }) => kind === 'scheduled' && stage === 'decode');

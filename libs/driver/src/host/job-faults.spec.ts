@@ -92,8 +92,8 @@ describe('a job with faults', () => {
     await world.host('decode', { host: { facts } });
     const startUs = world.wall.nowUs();
     await run(fault('transfer', { kind: 'slow-link', factor: 0.25 }));
-    // 40 tokens of one byte take 1 ms, at a quarter of the speed 4 ms.
-    expect(firstTokenUs() - startUs).toBe(PROMPT_US + 4_000 + TOKEN_US);
+    // 3 blocks of 16 tokens of one byte take 1.2 ms, at a quarter of the speed 4.8 ms.
+    expect(firstTokenUs() - startUs).toBe(PROMPT_US + 4_800 + TOKEN_US);
   });
 
   it.each(['fail', 'recompute'] as const)(

@@ -21,10 +21,10 @@ describe('a transfer between engines of different tensor-parallel sizes', () => 
   afterEach(() => world.close());
 
   it.each([
-    ['1 rank to 4 shares the port of the source', { from: [1, 4], to: [4, 1] }, 4_000],
-    ['4 ranks to 1 takes the port of the target', { from: [4, 1], to: [1, 4] }, 4_000],
-    ['4 ranks to 4 has four ports', { from: [4, 1], to: [4, 1] }, 1_000],
-    ['1 rank to 4 reads a latent vector four times', { from: [1, 4], to: [4, 4] }, 16_000],
+    ['1 rank to 4 shares the port of the source', { from: [1, 4], to: [4, 1] }, 4_800],
+    ['4 ranks to 1 takes the port of the target', { from: [4, 1], to: [1, 4] }, 4_800],
+    ['4 ranks to 4 has four ports', { from: [4, 1], to: [4, 1] }, 1_200],
+    ['1 rank to 4 reads a latent vector four times', { from: [1, 4], to: [4, 4] }, 19_200],
   ] as const)('from %s', async (_, { from, to }, transferUs) => {
     await world.host('prefill', { host: { facts: factsOf(from) } });
     await world.host('decode', { host: { facts: factsOf(to) } });
@@ -32,7 +32,7 @@ describe('a transfer between engines of different tensor-parallel sizes', () => 
     await world.submit(1);
     await world.untilEnded(1);
     const first = world.of(1).find(({ kind }) => kind === 'tokens');
-    // 40 tokens of one byte take 1 ms through one port.
+    // 3 blocks of 16 tokens of one byte take 1.2 ms through one port.
     expect(first!.stepEndUs - startUs).toBe(PROMPT_US + transferUs + TOKEN_US);
   });
 });

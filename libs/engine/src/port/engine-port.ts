@@ -276,6 +276,11 @@ export interface Reservation {
    * Remote tokens that the local cache lacks and that must be transferred. 0 = nothing to fetch.
    */
   readonly missingTokens: number;
+  /**
+   * The blocks of these tokens over all groups, the begun one included. Groups with a window lack
+   * only those of the window.
+   */
+  readonly missingBlocks: number;
   readonly cachedTokens: number;
 }
 

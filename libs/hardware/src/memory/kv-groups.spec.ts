@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   findGpu,
   findModel,
+  kvBytesPerBlock,
   kvBytesPerToken,
   kvCapacityBlocks,
   kvGroupsOf,
-  kvWindowOf,
   layersPerBlock,
   servedIn,
 } from '..';
@@ -44,18 +44,16 @@ describe('kvGroupsOf', () => {
   it.each(['llama-3.1-8b', 'deepseek-v3', 'qwen3-32b'])('are none for %s', (name) => {
     expect(kvGroupsOf(findModel(name))).toBeUndefined();
     expect(layersPerBlock(findModel(name))).toBe(findModel(name).layers);
-    expect(kvWindowOf(findModel(name))).toBeUndefined();
   });
 });
 
 describe('without the hybrid KV cache manager', () => {
   it.each(['gpt-oss-20b', 'gemma-3-27b'])('all layers of %s keep all KV', (name) => {
     const model = findModel(name);
-    const { tokens, bytesPerToken } = kvWindowOf(model)!;
-    expect(tokens).toBe(kvGroupsOf(model)?.windowTokens);
     expect(kvGroupsOf(whole(name))).toBeUndefined();
-    expect(kvWindowOf(whole(name))).toBeUndefined();
-    expect(kvBytesPerToken(whole(name))).toBe(kvBytesPerToken(model) + bytesPerToken);
+    const perLayer = kvBytesPerBlock(model, 1, 16) / layersPerBlock(model);
+    expect(kvBytesPerBlock(whole(name), 1, 16)).toBe(perLayer * model.layers);
+    expect(kvBytesPerToken(whole(name)) * 16).toBe(perLayer * model.layers);
   });
 
   it('a GPU has fewer blocks in proportion to the layers of a block', () => {

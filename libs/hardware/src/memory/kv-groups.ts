@@ -50,7 +50,7 @@ export function layersPerBlock(model: ModelGeometry, groups = kvGroupsOf(model))
 /**
  * Bytes of KV per token of context, in all layers that keep the whole context: `2 · layers ·
  * kv_heads · head_dim · 2 B`, or for latent attention `layers · (kv_rank + rope_dim) · 2 B`. The KV
- * of layers with a sliding window does not grow with the context: see `kvWindowOf`.
+ * of layers with a sliding window does not grow with the context.
  *
  * @param tp Unset: each KV head counts once, as in the total of a transfer. Set: bytes on one GPU,
  *   which is 1/tp, but at least one KV head, and latent vectors whole. Ranks transfer side by side,
@@ -60,19 +60,9 @@ export function kvBytesPerToken(model: ModelGeometry, tp = 1): number {
   return (model.layers - (windowOf(model)?.layers ?? 0)) * kvBytesPerLayer(model, tp);
 }
 
-/** The KV of a sequence in layers with a sliding window. */
-export interface KvWindow {
-  /** Number of last tokens whose KV the group keeps. */
-  readonly tokens: number;
-  /** Bytes per token in all these layers, counted as `kvBytesPerToken` does. */
-  readonly bytesPerToken: number;
-}
-
-/** Undefined when no layer frees the KV outside its window. */
-export function kvWindowOf(model: ModelGeometry, tp = 1): KvWindow | undefined {
-  const window = windowOf(model);
-  if (window === undefined) return undefined;
-  return { tokens: window.tokens, bytesPerToken: window.layers * kvBytesPerLayer(model, tp) };
+/** Bytes of a KV block of one group of layers on one GPU of `tp`. */
+export function kvBytesPerBlock(model: ModelGeometry, tp: number, blockSize: number): number {
+  return layersPerBlock(model) * kvBytesPerLayer(model, tp) * blockSize;
 }
 
 /** Bytes of KV of one token in one layer, counted as `kvBytesPerToken` does. */
