@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TestEngine } from '../test/test-engine';
 
 const HASHES = [11, 12, 13, 14];
+const CACHED = { blockHashes: HASHES };
 const REMOTE = { mode: 'remote-prefill' } as const;
 const HOLD = { mode: 'prefill-and-hold' } as const;
 
@@ -19,6 +20,17 @@ describe('prefill and hold', () => {
     test.engine.releaseHeld(handle);
     expect(test.engine.snapshot()).toMatchObject({ heldBlocks: 2, freeBlocks: 98 });
     expect(test.engine.counters).toMatchObject({ generatedTokens: 0, finished: 0 });
+  });
+
+  it('lets remote KV wait for the held blocks instead of taking those for its drafts', () => {
+    const speculation = { tokens: 1, acceptanceRate: 0 };
+    const test = new TestEngine({ numBlocks: 6, speculation });
+    test.submit('a', HOLD);
+    test.step();
+    test.submit('b', { ...REMOTE, promptTokens: 16, outputTokens: 2 });
+    expect(test.reserve()).toBeUndefined();
+    test.engine.releaseHeld(test.handle('a'));
+    expect(test.reserve()).toBe('b lacks 16');
   });
 
   it('leaves the released blocks findable', () => {
@@ -277,6 +289,30 @@ describe('a prompt with a part from elsewhere', () => {
       promptTokensCached: 24,
       promptTokensTransferred: 2,
     });
+  });
+
+  it('is computed at once when the local cache has that part by now, and reported', () => {
+    const test = new TestEngine();
+    test.submit('a', { promptTokens: 12, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    const handle = test.submit('b', { ...REMOTE, promptTokens: 14, remoteTokens: 8, ...CACHED });
+    expect(test.reserve()).toBe('b lacks 0');
+    test.engine.kvArrived(handle);
+    expect(test.endStep()).toMatchObject({ scheduled: ['b'], firstTokens: ['b'] });
+    expect(test.engine.cachedTokens(handle)).toBe(12);
+    test.runToRest();
+    expect(test.engine.counters).toMatchObject({ finished: 2, promptTokensComputed: 14 });
+  });
+
+  it('is not reported when it is aborted before it could be', () => {
+    const test = new TestEngine();
+    test.submit('a', { promptTokens: 12, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    test.submit('b', { ...REMOTE, promptTokens: 14, remoteTokens: 8, ...CACHED });
+    test.step();
+    test.engine.abort(test.handle('b'));
+    expect(test.engine.reserveNext()).toBeUndefined();
+    test.engine.audit();
   });
 
   it('is computed whole when that part does not come', () => {

@@ -114,6 +114,8 @@ export class EngineSequence {
   /** While decoding: tokens in KV minus the set's step counter, a constant. */
   contextOffset = 0;
 
+  /** Whether the local cache had all tokens that should have come from elsewhere. */
+  isCovered = false;
   cachedTokens = 0;
   /**
    * Leading prompt tokens whose source is already counted; a recomputation does not count them
@@ -176,6 +178,7 @@ export class EngineSequence {
     this.hostTokens = 0;
     this.poolTokens = 0;
     this.owedBlocks = 0;
+    this.isCovered = false;
     this.cachedTokens = 0;
     this.accountedTokens = 0;
     this.wasScheduled = false;

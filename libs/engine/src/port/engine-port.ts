@@ -176,7 +176,8 @@ export interface EnginePort extends LockstepRank {
   reserveNext(): Reservation | undefined;
   /**
    * Records that the reserved KV has arrived: its blocks enter the prefix cache and the sequence
-   * waits for a slot. At least the last prompt token is computed again.
+   * waits for a slot. At least the last prompt token is computed again. Without effect when nothing
+   * was missing.
    */
   kvArrived(handle: SequenceHandle): void;
   /**
@@ -273,7 +274,8 @@ export interface EnginePort extends LockstepRank {
 export interface Reservation {
   readonly handle: SequenceHandle;
   /**
-   * Remote tokens that the local cache lacks and that must be transferred. 0 = nothing to fetch.
+   * Remote tokens that the local cache lacks and that must be transferred. 0: nothing arrives, and
+   * the step that has begun computes the sequence.
    */
   readonly missingTokens: number;
   readonly cachedTokens: number;
