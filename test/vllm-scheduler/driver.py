@@ -438,10 +438,24 @@ class Run:
         requests = self.scheduler.requests
         arrived = [n for n in self.loads.pop(step, ()) if n in requests]
         self.loading.difference_update(arrived)
+        failed = [name for name in arrived if self.specs[name].get("fails")]
         return KVConnectorOutput(
             finished_recving=set(arrived),
             finished_sending=set(self.sends.pop(step, ())),
+            **self.failures_of(failed),
         )
+
+    def failures_of(self, names):
+        """As NIXL's connector reports failed loads: by request, and without layer groups by block too."""
+        if not names:
+            return {}
+        failed = {"failed_recving": set(names)}
+        if self.options.get("kvGroups") is not None:
+            return failed
+        block_ids = self.scheduler.kv_cache_manager.get_block_ids
+        first = {name: self.hits[name] // self.options["blockSize"] for name in names}
+        blocks = [block for name in names for block in block_ids(name)[0][first[name] :]]
+        return {**failed, "invalid_block_ids": set(blocks)}
 
     def finished_of(self, there, step):
         """Those of these requests that have ended with this step."""

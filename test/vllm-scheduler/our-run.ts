@@ -104,7 +104,9 @@ class OurRun {
   private report(step: number): void {
     for (const name of this.loads.get(step) ?? []) {
       this.loading.delete(name);
-      this.engine.kvArrived(this.handles.get(name)!);
+      const handle = this.handles.get(name)!;
+      if (this.workload.requests[name]!.fails) this.engine.kvFailed(handle);
+      else this.engine.kvArrived(handle);
     }
     for (const name of this.sends.get(step) ?? []) {
       this.held.delete(name);

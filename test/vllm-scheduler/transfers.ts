@@ -23,6 +23,15 @@ export function withHolds(
   });
 }
 
+/** In some workloads, remote KV does not always arrive. */
+export function withFailures(requests: readonly WorkloadRequest[], draw: Draw): WorkloadRequest[] {
+  if (!draw.chance(0.3)) return [...requests];
+  return requests.map((request) => {
+    const fails = request.remote !== undefined && draw.chance(0.4);
+    return fails ? { ...request, fails } : request;
+  });
+}
+
 /** In some workloads, only a part of a prompt comes from elsewhere: whole blocks, or any tokens. */
 export function withPartsOfPrompts(
   requests: readonly WorkloadRequest[],

@@ -2,7 +2,7 @@ import type { EngineOptions } from '@baton/engine';
 import { hashString } from '@baton/kernel';
 import { Speculation } from '../../libs/engine/src/speculation';
 import { Draw } from './draw';
-import { withHolds, withPartsOfPrompts } from './transfers';
+import { withFailures, withHolds, withPartsOfPrompts } from './transfers';
 
 /** Chance that a drafted token is right. */
 export const ACCEPTANCE_RATE = 0.7;
@@ -53,6 +53,8 @@ export interface WorkloadRequest {
   /** Leading prompt tokens that come from elsewhere, and the number of steps for that. */
   readonly remote?: number;
   readonly loadSteps?: number;
+  /** That KV does not arrive: the prompt is computed here. */
+  readonly fails?: boolean;
   /** Its blocks are held when it ends, until they have been sent, this many steps later. */
   readonly sendSteps?: number;
   /** It computes a prompt for another engine, and gets one token. */
@@ -84,7 +86,8 @@ export function workloadOf(seed: number): Workload {
   }
   const inParts = withPartsOfPrompts(requests, options, drawOf('parts-of-prompts'));
   const held = withHolds(inParts, options, drawOf('sending'));
-  return { seed, options, requests: held.map((request, i) => drafted(request, i)) };
+  const lossy = withFailures(held, drawOf('failed-loads'));
+  return { seed, options, requests: lossy.map((request, i) => drafted(request, i)) };
 
   function drafted(request: WorkloadRequest, index: number): WorkloadRequest {
     if (options.specTokens === 0) return request;

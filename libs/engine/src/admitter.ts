@@ -122,12 +122,21 @@ export class Admitter {
   private tryAdmit(seq: EngineSequence): Outcome {
     const isNew = seq.state !== 'ready' && !seq.wasScheduled;
     if (this.batch.budget() <= 0 || (isNew && !this.mayAdmit)) return 'blocked';
+    if (seq.hasLostKv && seq.blocks.length > 0) this.dropLost(seq);
     if (this.adapters?.has(seq) === false) {
       this.parts.queue.remove(seq);
       this.adapters.passedOver.push(seq);
       return 'passed-over';
     }
-    return seq.state === 'ready' ? this.tryAdmitReady(seq) : this.tryStart(seq);
+    return seq.state === 'ready' && !seq.hasLostKv ? this.tryAdmitReady(seq) : this.tryStart(seq);
+  }
+
+  /** Frees the blocks of KV that did not come; prompts under way still need as many. */
+  private dropLost(seq: EngineSequence): void {
+    this.parts.blocks.release(seq);
+    this.settle(seq);
+    seq.owedBlocks = this.owedTo(seq);
+    this.owedBlocks += seq.owedBlocks;
   }
 
   /** Admits a sequence that has the blocks of the KV that has arrived. */
@@ -216,6 +225,19 @@ export class Admitter {
     accounts.query(seq, hitTokens);
     this.reserved.push(seq);
     return 'admitted';
+  }
+
+  /** Lets a sequence compute the KV that will not come; it keeps its blocks until it has its turn. */
+  loseKv(seq: EngineSequence): void {
+    const { queue } = this.parts;
+    if (seq.state === 'unreserved') {
+      queue.remove(seq);
+      queue.addWaiting(seq);
+      return;
+    }
+    this.forgetReserved(seq);
+    seq.hasLostKv = true;
+    queue.addReady(seq);
   }
 
   /** Removes a sequence whose KV is no longer awaited, or that leaves. */

@@ -131,10 +131,9 @@ export class Engine implements EnginePort {
   kvFailed(handle: SequenceHandle): void {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
+    if (seq.isCovered) return;
     expectState(seq, 'deferred', 'unreserved');
-    this.takeOut(seq);
-    this.blocks.release(seq);
-    this.queue.addWaiting(seq);
+    this.former.admitter.loseKv(seq);
     this.former.touch();
   }
 

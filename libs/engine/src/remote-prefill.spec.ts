@@ -189,13 +189,29 @@ describe('remote prefill', () => {
     test.submit('b', { ...REMOTE, outputTokens: 1 });
     test.reserve();
     test.engine.kvFailed(test.handle('a'));
-    expect(test.engine.snapshot().freeBlocks).toBe(98);
+    expect(test.engine.snapshot().freeBlocks).toBe(96);
     test.engine.kvFailed(test.handle('b'));
     expect(test.step()).toMatchObject({ finished: ['a', 'b'], endUs: 1000 + 10 * 16 });
     expect(test.engine.counters).toMatchObject({
       promptTokensComputed: 16,
       promptTokensTransferred: 0,
     });
+  });
+
+  it('goes before those without blocks when its KV does not come, and looks in the cache again', () => {
+    const test = new TestEngine({ maxNumSeqs: 1, schedulingPolicy: 'priority' });
+    test.submit('remote', { ...REMOTE, promptTokens: 14, priority: 1, ...CACHED });
+    test.reserve();
+    test.submit('same', { promptTokens: 12, outputTokens: 2, ...CACHED });
+    test.step();
+    test.submit('local', { outputTokens: 1 });
+    test.engine.kvFailed(test.handle('remote'));
+    // The slot is taken, so its four blocks stay in use.
+    expect(test.engine.snapshot().freeBlocks).toBe(100 - 3 - 4);
+    test.step();
+    expect(test.step()).toMatchObject({ scheduled: ['remote'] });
+    expect(test.engine.cachedTokens(test.handle('remote'))).toBe(12);
+    expect(test.engine.snapshot().freeBlocks).toBe(96);
   });
 
   it('computes a sequence here that was preempted after its KV arrived', () => {

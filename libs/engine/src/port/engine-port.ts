@@ -181,8 +181,9 @@ export interface EnginePort extends LockstepRank {
    */
   kvArrived(handle: SequenceHandle): void;
   /**
-   * Records that the reserved KV will not arrive: frees the reservation and computes the prompt in
-   * this engine (kv_load_failure_policy: recompute).
+   * Records that the reserved KV will not arrive (kv_load_failure_policy: recompute). The sequence
+   * waits with those whose KV has arrived. When it is considered next, its blocks become free, and
+   * the engine computes the prompt, except for what the prefix cache has.
    */
   kvFailed(handle: SequenceHandle): void;
   /**
