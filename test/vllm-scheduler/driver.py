@@ -31,13 +31,20 @@ requests.length_from_prompt_token_ids_or_embeds = lambda ids, embeds: len(ids)
 requests.StructuredOutputRequest.from_sampling_params = lambda params: None
 
 STOP_TOKEN = 7
+SENT_STATUSES = (
+    RequestStatus.FINISHED_LENGTH_CAPPED,
+    RequestStatus.FINISHED_STOPPED,
+)
 MOST_STEPS = 3000
 IDLE_STEPS = 60
 STUCK_STEPS = 2
 
 
 class Connector:
-    """Loads remote KV asynchronously: each load takes the number of steps that its request names."""
+    """Loads remote KV asynchronously, and holds the blocks of ended requests until they have been sent, as NIXL's does.
+
+    Each request names the number of steps that this takes.
+    """
 
     requires_kv_delivery = False
     supports_divergent_local_hybrid_hits = False
@@ -60,7 +67,9 @@ class Connector:
         return ()
 
     def request_finished(self, request, block_ids):
-        return False, None
+        has_blocks = any(len(group) > 0 for group in block_ids)
+        is_held = request.is_sent and request.status in SENT_STATUSES and has_blocks
+        return is_held, None
 
     request_finished_all_groups = request_finished
 
@@ -244,8 +253,8 @@ def line_of(**fields):
     return ";".join(" ".join(values) for values in fields.values()).rstrip(";")
 
 
-def answer_of(names, sampled, arrived):
-    """What the model runner answers: the sampled tokens, and the requests whose KV has come."""
+def answer_of(names, sampled, transfers):
+    """What the model runner answers: the sampled tokens, and what the connector reports."""
     return ModelRunnerOutput(
         req_ids=names,
         req_id_to_index={name: i for i, name in enumerate(names)},
@@ -253,7 +262,7 @@ def answer_of(names, sampled, arrived):
         logprobs=None,
         prompt_logprobs_dict={},
         pooler_output=[],
-        kv_connector_output=KVConnectorOutput(finished_recving=set(arrived)),
+        kv_connector_output=transfers,
     )
 
 
@@ -272,6 +281,7 @@ class Run:
         self.loads = {}
         self.aborts = {}
         self.loading = set()
+        self.sends = {}
         self.ended = set()
         self.hits = {}
         self.now = 0
@@ -336,6 +346,7 @@ class Run:
             block_hasher=self.hasher if self.options["enablePrefixCaching"] else None,
         )
         request.remote_tokens = spec.get("remote", 0)
+        request.is_sent = "sendSteps" in spec
         self.scheduler.add_request(request)
         self.moved[name] = step
         if spec.get("abortAfter") is not None:
@@ -422,16 +433,46 @@ class Run:
             self.loads.setdefault(step + self.specs[name]["loadSteps"], []).append(name)
         return reserved
 
+    def transfers_of(self, step):
+        """What the connector reports with the end of this step."""
+        requests = self.scheduler.requests
+        arrived = [n for n in self.loads.pop(step, ()) if n in requests]
+        self.loading.difference_update(arrived)
+        failed = [name for name in arrived if self.specs[name].get("fails")]
+        return KVConnectorOutput(
+            finished_recving=set(arrived),
+            finished_sending=set(self.sends.pop(step, ())),
+            **self.failures_of(failed),
+        )
+
+    def failures_of(self, names):
+        """As NIXL's connector reports failed loads: by request, and without layer groups by block too."""
+        if not names:
+            return {}
+        failed = {"failed_recving": set(names)}
+        if self.options.get("kvGroups") is not None:
+            return failed
+        block_ids = self.scheduler.kv_cache_manager.get_block_ids
+        first = {name: self.hits[name] // self.options["blockSize"] for name in names}
+        blocks = [block for name in names for block in block_ids(name)[0][first[name] :]]
+        return {**failed, "invalid_block_ids": set(blocks)}
+
+    def finished_of(self, there, step):
+        """Those of these requests that have ended with this step."""
+        finished = [name for name, request in there.items() if request.is_finished()]
+        for name in finished:
+            if name in self.scheduler.requests:
+                self.sends.setdefault(step + self.specs[name]["sendSteps"], []).append(name)
+            self.end(name, step)
+        return finished
+
     def update(self, output, step):
         names, sampled = self.sample(output)
-        arrived = [n for n in self.loads.pop(step, ()) if n in self.scheduler.requests]
-        self.loading.difference_update(arrived)
-        self.scheduler.update_from_output(output, answer_of(names, sampled, arrived))
-        finished = [n for n in names if n not in self.scheduler.requests]
-        for name in finished:
-            self.end(name, step)
+        there = {name: self.scheduler.requests[name] for name in names}
+        answer = answer_of(names, sampled, self.transfers_of(step))
+        self.scheduler.update_from_output(output, answer)
         self.draft(names, sampled)
-        return finished
+        return self.finished_of(there, step)
 
     def draft(self, names, sampled):
         count = self.options.get("specTokens", 0)
@@ -450,11 +491,13 @@ class Run:
             record = self.step(step)
             records.append(record)
             idle = 0 if not record.startswith(";") else idle + 1
-            waits = idle > 0 and len(self.scheduler.waiting) > 0 and not self.loading
+            transfers = len(self.loading) + len(self.sends)
+            waits = idle > 0 and len(self.scheduler.waiting) > 0 and not transfers
             stuck = stuck + 1 if waits else 0
             if starves_from is None and stuck >= STUCK_STEPS:
                 starves_from = self.waits_since()
-            if len(self.ended) == len(self.specs) or idle > IDLE_STEPS:
+            are_over = len(self.ended) == len(self.specs) and not self.sends
+            if are_over or idle > IDLE_STEPS:
                 break
         return {
             "steps": records,
@@ -497,11 +540,9 @@ class AsyncRun(Run):
             is_over = takes_time or not any(
                 one.total_num_scheduled_tokens for one, _ in self.queue
             )
-            # KV that arrives during a step is reported with the output of that step.
-            arrived = self.loads.pop(step, ()) if is_over else ()
-            finished, got = self.finish(output, samples, arrived)
-            for name in finished:
-                self.end(name, step)
+            # Transfers that end during a step are reported with the output of that step.
+            transfers = self.transfers_of(step) if is_over else KVConnectorOutput()
+            finished, got = self.finish(output, samples, transfers)
             ended += finished
             emitted += got
             if is_over:
@@ -547,18 +588,20 @@ class AsyncRun(Run):
         self.queue.appendleft((output, samples))
         return output.total_num_scheduled_tokens
 
-    def finish(self, output, samples, arrived):
+    def finish(self, output, samples, transfers):
         names = list(output.num_scheduled_tokens)
         requests = self.scheduler.requests
-        there = [name for name in names if name in requests]
+        there = {
+            name: requests[name]
+            for name in names
+            if name in requests and not requests[name].is_finished()
+        }
         sampled = [
             self.burst(name, samples[name]) if name in samples else [] for name in names
         ]
-        arrived = [name for name in arrived if name in requests]
-        self.loading.difference_update(arrived)
-        self.scheduler.update_from_output(output, answer_of(names, sampled, arrived))
-        finished = [n for n in there if n not in self.scheduler.requests]
-        return finished, [n for n in there if n in samples]
+        answer = answer_of(names, sampled, transfers)
+        self.scheduler.update_from_output(output, answer)
+        return self.finished_of(there, self.now), [n for n in there if n in samples]
 
 
 def answer_for(kind, workload):

@@ -24,6 +24,8 @@ class OurRun {
   private readonly aborts = new Map<number, number[]>();
   private readonly loads = new Map<number, number[]>();
   private readonly loading = new Set<number>();
+  private readonly sends = new Map<number, number[]>();
+  private readonly held = new Set<number>();
   private readonly ended = new Set<number>();
   private readonly contents = new Map<string, number>();
 
@@ -56,7 +58,8 @@ class OurRun {
       lines.push(line);
       this.engine.audit();
       idle = line.startsWith(';') ? idle + 1 : 0;
-      if (this.ended.size === this.workload.requests.length || idle > IDLE_STEPS) break;
+      const areOver = this.ended.size === this.workload.requests.length && this.held.size === 0;
+      if (areOver || idle > IDLE_STEPS) break;
     }
     return lines;
   }
@@ -73,17 +76,15 @@ class OurRun {
     const free = engine.gauges().freeBlocks;
     const reserved = this.reserved(step);
     const facts = isRunning ? engine.endStep() : undefined;
-    const emitted = this.workload.options.asyncScheduling ? named(facts?.emitted) : [];
-    for (const name of this.loads.get(step) ?? []) {
-      this.loading.delete(name);
-      engine.kvArrived(this.handles.get(name)!);
-    }
+    const { emitted = [], held = [], finished: over = [] } = facts ?? {};
+    const sampled = this.workload.options.asyncScheduling ? named([...emitted, ...held]) : [];
+    const finished = named([...over, ...held]);
+    for (const name of finished) this.finish(Number(name), step);
+    this.report(step);
     const hits = this.namesOf(facts?.scheduled ?? [])
       .map((name) => [name, engine.cachedTokens(this.handles.get(name)!)] as const)
       .filter(([, tokens]) => tokens > 0)
       .sort(([a], [b]) => a - b);
-    const finished = named(facts?.finished);
-    for (const name of finished) this.end(Number(name), step);
     return [
       batch.map(([handle, tokens]) => `${this.names.get(handle)}:${tokens}`),
       [String(free)],
@@ -92,11 +93,25 @@ class OurRun {
       reserved,
       hits.map(([name, tokens]) => `${name}:${tokens}`),
       finished,
-      emitted,
+      sampled,
     ]
       .map((values) => values.join(' '))
       .join(';')
       .replace(/;+$/, '');
+  }
+
+  /** Takes what the connector reports with the end of a step. */
+  private report(step: number): void {
+    for (const name of this.loads.get(step) ?? []) {
+      this.loading.delete(name);
+      const handle = this.handles.get(name)!;
+      if (this.workload.requests[name]!.fails) this.engine.kvFailed(handle);
+      else this.engine.kvArrived(handle);
+    }
+    for (const name of this.sends.get(step) ?? []) {
+      this.held.delete(name);
+      this.engine.releaseHeld(this.handles.get(name)!);
+    }
   }
 
   private before(step: number): void {
@@ -115,7 +130,8 @@ class OurRun {
   private submit(name: number, step: number): void {
     const request = this.workload.requests[name]!;
     const promptTokens = request.prompt.reduce((sum, [, tokens]) => sum + tokens, 0);
-    const { remote, abortAfter } = request;
+    const { remote, abortAfter, sendSteps, prefills } = request;
+    const pulls = remote === undefined ? 'generate' : 'remote-prefill';
     const admission = this.engine.submit({
       requestId: String(name),
       promptTokens,
@@ -124,8 +140,9 @@ class OurRun {
       blockHashes: this.hashesOf(request),
       priority: request.priority,
       arrivalUs: request.arrival,
-      mode: remote === undefined ? 'generate' : 'remote-prefill',
+      mode: prefills ? 'prefill-and-hold' : pulls,
       ...(remote === undefined ? {} : { remoteTokens: remote }),
+      holdsAtEnd: sendSteps !== undefined,
     });
     if (admission.kind === 'refused') throw new Error(`refused: ${admission.why}`);
     this.handles.set(name, admission.handle);
@@ -137,11 +154,21 @@ class OurRun {
     const reserved: string[] = [];
     for (let r = this.engine.reserveNext(); r !== undefined; r = this.engine.reserveNext()) {
       const name = this.names.get(r.handle)!;
+      if (r.missingTokens === 0) continue;
       reserved.push(`${name}:${r.missingTokens}`);
       this.loading.add(name);
       put(this.loads, step + this.workload.requests[name]!.loadSteps!, name);
     }
     return reserved;
+  }
+
+  private finish(name: number, step: number): void {
+    const { sendSteps } = this.workload.requests[name]!;
+    if (sendSteps !== undefined) {
+      this.held.add(name);
+      put(this.sends, step + sendSteps, name);
+    }
+    this.end(name, step);
   }
 
   private end(name: number, step: number): void {

@@ -13,8 +13,8 @@ export interface Scheduler {
 
 /** Workloads in which sequences are left out of batches for lack of blocks, and come back. */
 const SCARCE = [
-  ...[342, 452, 828, 984, 1414, 1482, 1549, 1609, 1638, 1713, 1751, 2368, 2490, 2496, 2524, 2630],
-  ...[3096, 3116, 3118, 3208, 3260, 3943, 3957, 4478, 4573, 4662, 4669],
+  162, 173, 223, 257, 263, 280, 342, 452, 828, 984, 1414, 1482, 1549, 1609, 1638, 1713, 2496, 2524,
+  2630, 3096, 3116, 3118, 3943, 3957, 4478, 4573, 4669,
 ];
 
 export const SCHEDULERS: readonly Scheduler[] = [

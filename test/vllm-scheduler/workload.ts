@@ -1,6 +1,8 @@
 import type { EngineOptions } from '@baton/engine';
-import { hashString, RandomStream } from '@baton/kernel';
+import { hashString } from '@baton/kernel';
 import { Speculation } from '../../libs/engine/src/speculation';
+import { Draw } from './draw';
+import { withFailures, withHolds, withPartsOfPrompts } from './transfers';
 
 /** Chance that a drafted token is right. */
 export const ACCEPTANCE_RATE = 0.7;
@@ -51,6 +53,12 @@ export interface WorkloadRequest {
   /** Leading prompt tokens that come from elsewhere, and the number of steps for that. */
   readonly remote?: number;
   readonly loadSteps?: number;
+  /** That KV does not arrive: the prompt is computed here. */
+  readonly fails?: boolean;
+  /** Its blocks are held when it ends, until they have been sent, this many steps later. */
+  readonly sendSteps?: number;
+  /** It computes a prompt for another engine, and gets one token. */
+  readonly prefills?: boolean;
   /** Drafted tokens that are right when this many tokens are out. */
   readonly accepts?: readonly number[];
 }
@@ -66,8 +74,8 @@ const OUTPUTS = 100_000;
 
 /** Every kind of workload, in turn: the seeds draw different kinds. */
 export function workloadOf(seed: number): Workload {
-  const draw = new Draw(RandomStream.root(seed).stream('vllm-scheduler'));
-  const drawOf = (name: string): Draw => new Draw(RandomStream.root(seed).stream(name));
+  const drawOf = (name: string): Draw => new Draw(seed, name);
+  const draw = drawOf('vllm-scheduler');
   const options = withDrafter(withGroups(optionsOf(draw), drawOf('groups')), drawOf('drafter'));
   const count = draw.between(2, 14);
   const requests: WorkloadRequest[] = [];
@@ -76,7 +84,10 @@ export function workloadOf(seed: number): Workload {
     step += draw.chance(0.5) ? 0 : draw.between(0, 6);
     requests.push(requestOf({ draw, options, index: i, step, earlier: requests }));
   }
-  return { seed, options, requests: requests.map((request, i) => drafted(request, i)) };
+  const inParts = withPartsOfPrompts(requests, options, drawOf('parts-of-prompts'));
+  const held = withHolds(inParts, options, drawOf('sending'));
+  const lossy = withFailures(held, drawOf('failed-loads'));
+  return { seed, options, requests: lossy.map((request, i) => drafted(request, i)) };
 
   function drafted(request: WorkloadRequest, index: number): WorkloadRequest {
     if (options.specTokens === 0) return request;
@@ -92,22 +103,6 @@ export function workloadOf(seed: number): Workload {
 export function asyncWorkloadOf(seed: number): Workload {
   const workload = workloadOf(seed);
   return { ...workload, options: { ...workload.options, asyncScheduling: true } };
-}
-
-class Draw {
-  constructor(private readonly stream: RandomStream) {}
-
-  between(least: number, most: number): number {
-    return least + this.stream.integer(most - least + 1);
-  }
-
-  chance(share: number): boolean {
-    return this.stream.unit() < share;
-  }
-
-  oneOf<T>(values: readonly T[]): T {
-    return values[this.between(0, values.length - 1)]!;
-  }
 }
 
 function optionsOf(draw: Draw): WorkloadOptions {

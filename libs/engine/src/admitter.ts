@@ -113,21 +113,30 @@ export class Admitter {
 
   /**
    * True for a sequence whose KV has arrived and that lacks blocks which only others like it can
-   * free, because no sequence runs or leaves. vLLM tries the first one forever.
+   * free, because no sequence runs, leaves or is held. vLLM tries the first one forever.
    */
   private isStuck({ state }: EngineSequence): boolean {
-    return state === 'ready' && this.batch.running === 0 && this.parts.table.leaving.length === 0;
+    return state === 'ready' && this.batch.running === 0 && !this.hasEnded;
   }
 
   private tryAdmit(seq: EngineSequence): Outcome {
     const isNew = seq.state !== 'ready' && !seq.wasScheduled;
     if (this.batch.budget() <= 0 || (isNew && !this.mayAdmit)) return 'blocked';
+    if (seq.hasLostKv && seq.blocks.length > 0) this.dropLost(seq);
     if (this.adapters?.has(seq) === false) {
       this.parts.queue.remove(seq);
       this.adapters.passedOver.push(seq);
       return 'passed-over';
     }
-    return seq.state === 'ready' ? this.tryAdmitReady(seq) : this.tryStart(seq);
+    return seq.state === 'ready' && !seq.hasLostKv ? this.tryAdmitReady(seq) : this.tryStart(seq);
+  }
+
+  /** Frees the blocks of KV that did not come; prompts under way still need as many. */
+  private dropLost(seq: EngineSequence): void {
+    this.parts.blocks.release(seq);
+    this.settle(seq);
+    seq.owedBlocks = this.owedTo(seq);
+    this.owedBlocks += seq.owedBlocks;
   }
 
   /** Admits a sequence that has the blocks of the KV that has arrived. */
@@ -165,7 +174,9 @@ export class Admitter {
     const { blocks, accounts, options } = this.parts;
     const { watermark } = this;
     const start = blocks.match(seq, this.nowUs);
-    if (seq.state === 'unreserved') return this.tryReserve(seq, start);
+    if (start < seq.remoteTokens && seq.state === 'unreserved') {
+      return this.tryReserve(seq, start);
+    }
     if (start / seq.targetTokens < thresholdOf(seq, options)) {
       this.reject(seq, start);
       return 'rejected';
@@ -181,8 +192,16 @@ export class Admitter {
     if (!blocks.start(seq, chunk)) return 'blocked';
     accounts.query(seq, start);
     accounts.cached(seq, start);
+    if (!seq.wasScheduled) seq.cachedTokens = start;
+    if (seq.state === 'unreserved') this.noteCovered(seq);
     this.run(seq, start, { tokens, padding });
     return 'admitted';
+  }
+
+  /** Reports that the local cache has what should come from elsewhere. */
+  private noteCovered(seq: EngineSequence): void {
+    seq.isCovered = true;
+    this.reserved.push(seq);
   }
 
   /**
@@ -208,9 +227,22 @@ export class Admitter {
     return 'admitted';
   }
 
-  /** Removes a sequence whose KV is no longer awaited. */
+  /** Lets a sequence compute the KV that will not come; it keeps its blocks until it has its turn. */
+  loseKv(seq: EngineSequence): void {
+    const { queue } = this.parts;
+    if (seq.state === 'unreserved') {
+      queue.remove(seq);
+      queue.addWaiting(seq);
+      return;
+    }
+    this.forgetReserved(seq);
+    seq.hasLostKv = true;
+    queue.addReady(seq);
+  }
+
+  /** Removes a sequence whose KV is no longer awaited, or that leaves. */
   forgetReserved(seq: EngineSequence): void {
-    this.deferred--;
+    if (seq.state === 'deferred') this.deferred--;
     const at = this.reserved.indexOf(seq);
     if (at >= 0) this.reserved.splice(at, 1);
   }
@@ -224,12 +256,17 @@ export class Admitter {
   }
 
   /**
-   * True when no other sequence runs or leaves and no KV is on its way, so that no blocks will
-   * become free.
+   * True when no other sequence runs, leaves or is held, and no KV is on its way, so that no blocks
+   * will become free.
    */
   private get isAlone(): boolean {
-    const { leaving } = this.parts.table;
-    return this.batch.running + this.deferred + leaving.length === 0;
+    return this.batch.running + this.deferred === 0 && !this.hasEnded;
+  }
+
+  /** Whether ended sequences still have blocks. */
+  private get hasEnded(): boolean {
+    const { leaving, heldBlocks } = this.parts.table;
+    return leaving.length + heldBlocks > 0;
   }
 
   /** Blocks that prompts under way still need, including those whose KV is on its way. */
@@ -307,7 +344,6 @@ export class Admitter {
     this.adapters?.take(seq);
     if (!seq.wasScheduled) {
       seq.wasScheduled = true;
-      if (seq.state === 'waiting') seq.cachedTokens = start;
       record.scheduled.push(seq.handle);
     }
     seq.rank = this.admissions++;
@@ -342,9 +378,13 @@ export class Admitter {
   }
 }
 
-/** A held prompt is computed regardless of the cache, because decode fetches all of it. */
-function thresholdOf({ mode, parameters }: EngineSequence, options: EngineOptions): number {
-  if (mode === 'prefill-and-hold') return 0;
+/**
+ * A held prompt is computed regardless of the cache, because decode fetches all of it, and so is a
+ * prompt whose remote part is in the cache.
+ */
+function thresholdOf(seq: EngineSequence, options: EngineOptions): number {
+  const { mode, state, parameters } = seq;
+  if (mode === 'prefill-and-hold' || state === 'unreserved') return 0;
   return parameters.cacheHitThreshold ?? options.globalCacheHitThreshold ?? 0;
 }
 

@@ -70,6 +70,13 @@ describe('with async scheduling', () => {
     expect(test.step()).toMatchObject({ firstTokens: ['b'], endUs: 3188 + 1000 + 80 + 11 });
   });
 
+  it('the slot of a held prompt is filled one step later', () => {
+    const test = asyncEngine({ maxNumSeqs: 1 });
+    for (const name of ['a', 'b']) test.submit(name, { mode: 'prefill-and-hold' });
+    expect(test.step()).toMatchObject({ held: ['a'] });
+    expect(test.step()).toMatchObject({ scheduled: ['b'], held: ['b'] });
+  });
+
   it('an aborted request keeps its row in the batch that is already formed', () => {
     const test = asyncEngine();
     for (const name of ['a', 'b']) test.submit(name, { outputTokens: 9, ...LENGTH });

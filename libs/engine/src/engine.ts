@@ -50,7 +50,6 @@ export class Engine implements EnginePort {
   private readonly doomed: EngineSequence[] = [];
   private readonly drawsPerRequest: boolean;
   private readonly reservation = { handle: 0, missingTokens: 0, missingBlocks: 0, cachedTokens: 0 };
-  private heldBlocks = 0;
   /** Longest sequence that the blocks hold. */
   private readonly longestTokens: number;
   private readonly now = {
@@ -119,6 +118,7 @@ export class Engine implements EnginePort {
   kvArrived(handle: SequenceHandle): void {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
+    if (seq.isCovered) return;
     expectState(seq, 'deferred', 'deferred');
     this.former.admitter.deferred--;
     const present = Math.max(seq.remoteTokens, seq.cachedTokens);
@@ -132,10 +132,9 @@ export class Engine implements EnginePort {
   kvFailed(handle: SequenceHandle): void {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
+    if (seq.isCovered) return;
     expectState(seq, 'deferred', 'unreserved');
-    this.takeOut(seq);
-    this.blocks.release(seq);
-    this.queue.addWaiting(seq);
+    this.former.admitter.loseKv(seq);
     this.former.touch();
   }
 
@@ -280,7 +279,7 @@ export class Engine implements EnginePort {
     now.deferred = this.former.admitter.deferred + queue.unreservedSize + passedOver;
     now.waitingTokens = queue.tokens;
     now.freeBlocks = this.blocks.pool.freeBlocks - this.runner.blocksTakenBy(atUs);
-    now.heldBlocks = this.heldBlocks;
+    now.heldBlocks = this.table.heldBlocks;
     now.leaving = this.table.leaving.length;
     now.kvUsage = (numBlocks - now.freeBlocks) / numBlocks;
     return now;
@@ -331,7 +330,7 @@ export class Engine implements EnginePort {
     const held = live.filter((seq) => seq.state === 'held');
     const heldBlocks = held.reduce((sum, seq) => sum + this.blocks.heldBy(seq), 0);
     const kept = held.filter((seq) => seq.isOver).length;
-    assert(heldBlocks === this.heldBlocks, 'lost count of held blocks');
+    assert(heldBlocks === this.table.heldBlocks, 'lost count of held blocks');
     const { finished, released, aborted, rejected } = this.accounts;
     const still = kept + this.doomed.length + this.table.leaving.length;
     const ended = finished + released + aborted + rejected - still;
@@ -342,6 +341,7 @@ export class Engine implements EnginePort {
     if (seq.mode === 'prefill-and-hold') {
       this.hold(seq);
       this.record.held.push(seq.handle);
+      this.former.touch();
       return;
     }
     seq.emitted++;
@@ -365,7 +365,7 @@ export class Engine implements EnginePort {
   private hold(seq: EngineSequence): void {
     seq.state = 'held';
     this.blocks.slideAtEnd(seq, seq.computed);
-    this.heldBlocks += this.blocks.heldBy(seq);
+    this.table.heldBlocks += this.blocks.heldBy(seq);
   }
 
   private remove(seq: EngineSequence): void {
@@ -380,9 +380,9 @@ export class Engine implements EnginePort {
     const { admitter } = this.former;
     if (seq.isRunning) this.former.drop(seq);
     else admitter.settle(seq);
-    if (seq.state === 'deferred') admitter.forgetReserved(seq);
-    else if (seq.state === 'held') this.heldBlocks -= this.blocks.heldBy(seq);
-    else if (!seq.isRunning) this.queue.remove(seq);
+    admitter.forgetReserved(seq);
+    if (seq.state === 'held') this.table.heldBlocks -= this.blocks.heldBy(seq);
+    else if (!seq.isRunning && seq.state !== 'deferred') this.queue.remove(seq);
     this.blocks.slideAtEnd(seq, seq.computed);
   }
 

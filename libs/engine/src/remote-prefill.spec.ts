@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TestEngine } from '../test/test-engine';
 
 const HASHES = [11, 12, 13, 14];
+const CACHED = { blockHashes: HASHES };
 const REMOTE = { mode: 'remote-prefill' } as const;
 const HOLD = { mode: 'prefill-and-hold' } as const;
 
@@ -19,6 +20,17 @@ describe('prefill and hold', () => {
     test.engine.releaseHeld(handle);
     expect(test.engine.snapshot()).toMatchObject({ heldBlocks: 2, freeBlocks: 98 });
     expect(test.engine.counters).toMatchObject({ generatedTokens: 0, finished: 0 });
+  });
+
+  it('lets remote KV wait for the held blocks instead of taking those for its drafts', () => {
+    const speculation = { tokens: 1, acceptanceRate: 0 };
+    const test = new TestEngine({ numBlocks: 6, speculation });
+    test.submit('a', HOLD);
+    test.step();
+    test.submit('b', { ...REMOTE, promptTokens: 16, outputTokens: 2 });
+    expect(test.reserve()).toBeUndefined();
+    test.engine.releaseHeld(test.handle('a'));
+    expect(test.reserve()).toBe('b lacks 16');
   });
 
   it('leaves the released blocks findable', () => {
@@ -186,13 +198,29 @@ describe('remote prefill', () => {
     test.submit('b', { ...REMOTE, outputTokens: 1 });
     test.reserve();
     test.engine.kvFailed(test.handle('a'));
-    expect(test.engine.snapshot().freeBlocks).toBe(98);
+    expect(test.engine.snapshot().freeBlocks).toBe(96);
     test.engine.kvFailed(test.handle('b'));
     expect(test.step()).toMatchObject({ finished: ['a', 'b'], endUs: 1000 + 10 * 16 });
     expect(test.engine.counters).toMatchObject({
       promptTokensComputed: 16,
       promptTokensTransferred: 0,
     });
+  });
+
+  it('goes before those without blocks when its KV does not come, and looks in the cache again', () => {
+    const test = new TestEngine({ maxNumSeqs: 1, schedulingPolicy: 'priority' });
+    test.submit('remote', { ...REMOTE, promptTokens: 14, priority: 1, ...CACHED });
+    test.reserve();
+    test.submit('same', { promptTokens: 12, outputTokens: 2, ...CACHED });
+    test.step();
+    test.submit('local', { outputTokens: 1 });
+    test.engine.kvFailed(test.handle('remote'));
+    // The slot is taken, so its four blocks stay in use.
+    expect(test.engine.snapshot().freeBlocks).toBe(100 - 3 - 4);
+    test.step();
+    expect(test.step()).toMatchObject({ scheduled: ['remote'] });
+    expect(test.engine.cachedTokens(test.handle('remote'))).toBe(12);
+    expect(test.engine.snapshot().freeBlocks).toBe(96);
   });
 
   it('computes a sequence here that was preempted after its KV arrived', () => {
@@ -286,6 +314,30 @@ describe('a prompt with a part from elsewhere', () => {
       promptTokensCached: 24,
       promptTokensTransferred: 2,
     });
+  });
+
+  it('is computed at once when the local cache has that part by now, and reported', () => {
+    const test = new TestEngine();
+    test.submit('a', { promptTokens: 12, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    const handle = test.submit('b', { ...REMOTE, promptTokens: 14, remoteTokens: 8, ...CACHED });
+    expect(test.reserve()).toBe('b lacks 0');
+    test.engine.kvArrived(handle);
+    expect(test.endStep()).toMatchObject({ scheduled: ['b'], firstTokens: ['b'] });
+    expect(test.engine.cachedTokens(handle)).toBe(12);
+    test.runToRest();
+    expect(test.engine.counters).toMatchObject({ finished: 2, promptTokensComputed: 14 });
+  });
+
+  it('is not reported when it is aborted before it could be', () => {
+    const test = new TestEngine();
+    test.submit('a', { promptTokens: 12, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    test.submit('b', { ...REMOTE, promptTokens: 14, remoteTokens: 8, ...CACHED });
+    test.step();
+    test.engine.abort(test.handle('b'));
+    expect(test.engine.reserveNext()).toBeUndefined();
+    test.engine.audit();
   });
 
   it('is computed whole when that part does not come', () => {

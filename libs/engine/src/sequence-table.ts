@@ -14,6 +14,8 @@ export class EngineSequenceTable {
   private readonly retired: EngineSequence[] = [];
   /** Ended sequences that keep their blocks until a batch in flight has ended. */
   readonly leaving: EngineSequence[] = [];
+  /** Blocks of ended sequences that wait to be fetched. */
+  heldBlocks = 0;
   /** Number of sequences submitted so far. */
   submitted = 0;
 

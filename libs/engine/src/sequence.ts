@@ -9,7 +9,7 @@ const NO_PARAMETERS: EngineParameters = {};
  * - `waiting`: for budget, slot and blocks
  * - `unreserved`: remote prefill without blocks
  * - `deferred`: its blocks wait for their KV
- * - `ready`: the KV has arrived; it waits for a slot
+ * - `ready`: the KV has arrived, or will not; it waits for a slot
  * - `prefilling`, `decoding`: it runs
  * - `ending`: with async scheduling, the step under way brings its last token; no later batch has
  *   it
@@ -114,6 +114,10 @@ export class EngineSequence {
   /** While decoding: tokens in KV minus the set's step counter, a constant. */
   contextOffset = 0;
 
+  /** Whether the local cache had all tokens that should have come from elsewhere. */
+  isCovered = false;
+  /** Whether its KV did not come: its blocks are freed when it is considered again. */
+  hasLostKv = false;
   cachedTokens = 0;
   /**
    * Leading prompt tokens whose source is already counted; a recomputation does not count them
@@ -176,6 +180,8 @@ export class EngineSequence {
     this.hostTokens = 0;
     this.poolTokens = 0;
     this.owedBlocks = 0;
+    this.isCovered = false;
+    this.hasLostKv = false;
     this.cachedTokens = 0;
     this.accountedTokens = 0;
     this.wasScheduled = false;

@@ -176,12 +176,14 @@ export interface EnginePort extends LockstepRank {
   reserveNext(): Reservation | undefined;
   /**
    * Records that the reserved KV has arrived: its blocks enter the prefix cache and the sequence
-   * waits for a slot. At least the last prompt token is computed again.
+   * waits for a slot. At least the last prompt token is computed again. Without effect when nothing
+   * was missing.
    */
   kvArrived(handle: SequenceHandle): void;
   /**
-   * Records that the reserved KV will not arrive: frees the reservation and computes the prompt in
-   * this engine (kv_load_failure_policy: recompute).
+   * Records that the reserved KV will not arrive (kv_load_failure_policy: recompute). The sequence
+   * waits with those whose KV has arrived. When it is considered next, its blocks become free, and
+   * the engine computes the prompt, except for what the prefix cache has.
    */
   kvFailed(handle: SequenceHandle): void;
   /**
@@ -273,7 +275,8 @@ export interface EnginePort extends LockstepRank {
 export interface Reservation {
   readonly handle: SequenceHandle;
   /**
-   * Remote tokens that the local cache lacks and that must be transferred. 0 = nothing to fetch.
+   * Remote tokens that the local cache lacks and that must be transferred. 0: nothing arrives, and
+   * the step that has begun computes the sequence.
    */
   readonly missingTokens: number;
   /**
