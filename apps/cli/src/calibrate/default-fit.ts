@@ -4,15 +4,31 @@ import type { Flags } from './calibrate-flags';
 
 const OF_FACTORS = 'three factors on composed steps are fitted where these exist';
 
+/** A request with the form of its fit and, for factors, the composed steps under them. */
+export interface RequestWithFit {
+  readonly request: CalibrationRequest;
+  /** The reason for the form, if no flag chose it. */
+  readonly whyFit: string | undefined;
+}
+
+/** @param config  of the measured server. @throws UsageError, one sentence */
+export function withFit(
+  given: Flags,
+  request: CalibrationRequest,
+  config: BatonConfig,
+): RequestWithFit {
+  const chosen = given['fit'] === undefined ? defaultFit(given, request, config) : undefined;
+  const fit = chosen?.fit ?? request.options.fit;
+  const base = fit === 'factors' ? { base: chosen?.base ?? factorBase(config) } : {};
+  const options = { ...request.options, fit, ...base };
+  return { request: { ...request, options }, whyFit: chosen?.why };
+}
+
 /**
  * The form of a fit without `--fit`: a few factors where the steps of the measured server can be
  * composed, else all parameters of a surface.
  */
-export function defaultFit(
-  given: Flags,
-  { options }: CalibrationRequest,
-  config: BatonConfig,
-): ChosenFit {
+function defaultFit(given: Flags, { options }: CalibrationRequest, config: BatonConfig): ChosenFit {
   const unnamed = ['model', 'gpu', 'tp'].filter((flag) => given[flag] === undefined);
   if (unnamed.length > 0) {
     const flags = unnamed.map((flag) => `--${flag}`).join(', ');
