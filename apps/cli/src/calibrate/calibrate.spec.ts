@@ -361,7 +361,11 @@ describe('baton calibrate', () => {
     ],
     [['--input', LOG, '--max-num-seqs', '3'], 'baton: --max-num-seqs has no effect without'],
     [['--input', LOG, '--live'], 'baton: --live measures a cluster. Remove --input.\n'],
-    [['--live', '--fit', 'factors'], 'baton: --fit factors needs files. Remove --live.\n'],
+    [['--live', '--fit', 'factors'], 'baton: --fit factors needs --model and --gpu'],
+    [
+      '--live --fit factors --model qwen3-8b --gpu h100 --prefill-gpu h200'.split(' '),
+      'baton: prefill_gpu is set, but factors are over composed steps that are equal for all',
+    ],
     [['--live', '--max-num-seqs', 'few'], 'baton: --max-num-seqs must be an integer from 1 to'],
     [['--input', 'absent.csv'], 'baton: absent.csv cannot be read: ENOENT'],
     [['--input', LOG, '--format', 'xml'], 'baton: --format must be one of csv, xpyd,'],
