@@ -19,9 +19,16 @@ export function zippedLinesOf(...path: string[]): string[] {
     .split('\n');
 }
 
-/** The rows of a CSV without quotes, by the names of its columns. */
-export function rowsOf(...path: string[]): Readonly<Record<string, string>>[] {
-  const [head = '', ...lines] = linesOf(...path);
+/** A row by the names of its columns. */
+export type CsvRow = Readonly<Record<string, string>>;
+
+/** The rows of a shipped CSV without quotes. */
+export function rowsOf(...path: string[]): CsvRow[] {
+  return csvRows(linesOf(...path));
+}
+
+/** The rows below the line of names, of a CSV without quotes. */
+export function csvRows([head = '', ...lines]: readonly string[]): CsvRow[] {
   const names = head.split(',');
   return lines.map((line) => {
     const cells = line.split(',');

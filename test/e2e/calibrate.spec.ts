@@ -46,6 +46,7 @@ describe('baton calibrate --live', () => {
     const { exitCode, stdout, stderr } = await live(...grid, ...shape, ...files, ...limit);
     expect(exitCode, stderr).toBe(0);
     expect(stdout).toContain(`${cluster.baseUrl} as 1P1D`);
+    expect(stdout).toContain('Default fit: --model, --gpu, --tp not given.');
     expect(stdout).toMatch(/^overhead +\S+ m?µ?s a request/m);
     expect(stdout).toMatch(/^KV +131 kB a token \(vllm:nixl_bytes_transferred\)$/m);
     expect(stdout).toMatch(
@@ -58,6 +59,17 @@ describe('baton calibrate --live', () => {
     expect(readFileSync(out, 'utf8')).toContain('kind: calibrated');
     const again = await baton('calibrate', '--input', points, '--hold-out', '0');
     expect(again.stdout).toContain('calibrated model, ');
+  });
+
+  it('fits factors on composed steps to a server whose deployment is given', async () => {
+    const grid = ['--prompt-lengths', '16,64,256', '--decode-batches', '1,2'];
+    const shape = ['--decode-contexts', '16,64', '--rounds', '1', '--load-requests', '0'];
+    const deployment = ['--model', 'llama-3.1-8b', '--gpu', 'h100', '--tp', '1'];
+    const { exitCode, stdout, stderr } = await live(...grid, ...shape, ...deployment);
+    expect(exitCode, stderr).toBe(0);
+    expect(stdout).toContain('factors model, ');
+    expect(stdout).toContain('Default fit: Steps of this server can be composed.');
+    expect(stdout).toMatch(/^ {2}prefill × \S+ ± \S+$/m);
   });
 
   it('refuses a cluster with running requests', async () => {

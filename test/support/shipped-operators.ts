@@ -18,13 +18,3 @@ export function readShipped(path: string): string | undefined {
   if (existsSync(file)) return readFileSync(file, 'utf8');
   return existsSync(`${file}.gz`) ? gunzipSync(readFileSync(`${file}.gz`)).toString() : undefined;
 }
-
-/** Rows of a CSV file there, by column. */
-export function shippedRows(path: string): Record<string, string>[] {
-  const [header = '', ...rows] = readShipped(path)!.trimEnd().split('\n');
-  const columns = header.split(',');
-  return rows.map((row) => {
-    const cells = row.split(',');
-    return Object.fromEntries(columns.map((column, i) => [column, cells[i] ?? '']));
-  });
-}

@@ -41,6 +41,8 @@ export interface CalibrationOptions {
   readonly hasSingleSteps?: boolean;
   /** Added to each step in use, in ms. 0 when whole steps were measured. */
   readonly overheadMs: number;
+  /** Receives the share of the fit that is done. */
+  readonly onProgress?: (done: number, whole: number) => void;
 }
 
 export interface FactorBase {
@@ -118,7 +120,7 @@ function fitOf(training: readonly MeasuredStep[], options: CalibrationOptions): 
 function factored(training: readonly MeasuredStep[], options: CalibrationOptions): Fit {
   const { base, placement } = options;
   assert(base !== undefined, 'factors are over a composed model');
-  const factors = fitFactors(training, base.model);
+  const factors = fitFactors(training, base.model, options.onProgress);
   const values = {
     prefill: digits(factors.prefill.value),
     decode: digits(factors.decode.value),
@@ -150,7 +152,7 @@ function digits<T extends number | null>(value: T): T {
 }
 
 function calibrated(training: readonly MeasuredStep[], options: CalibrationOptions): Fit {
-  const law = fitCalibrated(training, options.seed, options.pieces);
+  const law = fitCalibrated(training, options);
   return {
     model: new CalibratedStepTime({ ...law, overheadMs: 0, valid: {} }),
     valid: {},

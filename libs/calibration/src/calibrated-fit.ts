@@ -27,6 +27,13 @@ export type Pieces = 'cross-validated' | 'all';
 /** Rounds of fitting and weighing again. */
 const ROUNDS = 6;
 
+export interface CalibratedFitOptions {
+  readonly seed: number;
+  /** Default: cross-validated. */
+  readonly pieces?: Pieces | undefined;
+  readonly onProgress?: ((done: number, whole: number) => void) | undefined;
+}
+
 /**
  * Fits the calibrated model to measured steps by non-negative least squares of the relative error,
  * so that short and long steps count alike and more work never takes less time. Points far from the
@@ -36,27 +43,36 @@ const ROUNDS = 6;
  */
 export function fitCalibrated(
   steps: readonly MeasuredStep[],
-  seed: number,
-  pieces: Pieces = 'cross-validated',
+  { seed, pieces = 'cross-validated', onProgress }: CalibratedFitOptions,
 ): FittedLaw {
   const numbers = pieces === 'all' ? SEGMENTS.slice(-1) : SEGMENTS;
   let points: WeightedStep[] = shuffled(steps, seed, 'folds').map((step) => ({ step, weight: 1 }));
-  let law = fitOnce(points, numbers);
+  let done = 0;
+  const onTried = () => onProgress?.((done += 1), ROUNDS * numbers.length);
+  let law = fitOnce(points, numbers, onTried);
   for (let round = 1; round < ROUNDS; round++) {
     points = weighted(points, law);
-    law = fitOnce(points, numbers);
+    law = fitOnce(points, numbers, onTried);
   }
   return law;
 }
 
-function fitOnce(points: readonly WeightedStep[], numbers: readonly number[]): FittedLaw {
+function fitOnce(
+  points: readonly WeightedStep[],
+  numbers: readonly number[],
+  onTried: () => void,
+): FittedLaw {
   const steps = points.map(({ step }) => step);
   const folds = foldsOf(points);
   const tried = numbers
     .map((segments) => linearPoints(steps, segments))
     .filter((tokens, i, all) => tokens.length > (all[i - 1]?.length ?? 0))
     .map((tokens) => new CalibratedDesign(tokens))
-    .map((design) => ({ design, error: crossValidated(design, folds) }));
+    .map((design) => {
+      const error = crossValidated(design, folds);
+      onTried();
+      return { design, error };
+    });
   const least = Math.min(...tried.map(({ error }) => error));
   const { design } = tried.find(({ error }) => error <= least * (1 + WORTH_IT) + Number.EPSILON)!;
   return fitWith(design, points);

@@ -18,14 +18,24 @@ export interface Factors {
 /** Rounds of fitting and weighing again. */
 const ROUNDS = 5;
 
+/** Steps between two reports of progress. */
+const REPORT_EVERY = 1_000;
+
 /**
  * The factors on a composed model that fit measured steps best, by least squares of the relative
  * error. A factor without points stays 1.
  *
  * @param base composed, without overhead
  */
-export function fitFactors(steps: readonly MeasuredStep[], base: StepTimeModel): Factors {
-  const rows = steps.map((step) => rowOf(step, base));
+export function fitFactors(
+  steps: readonly MeasuredStep[],
+  base: StepTimeModel,
+  onProgress?: (done: number, whole: number) => void,
+): Factors {
+  const rows = steps.map((step, i) => {
+    if (i % REPORT_EVERY === 0) onProgress?.(i, steps.length);
+    return rowOf(step, base);
+  });
   const columns = [0, 1, 2].filter((column) => rows.some((row) => row.parts[column]! > 0));
   let weights = rows.map(() => 1);
   let found = solve(rows, columns, weights);

@@ -50,10 +50,10 @@ export interface PlanResult {
 }
 
 /**
- * Requests per second that the split completes at the highest rate which keeps the target; 0 when
- * there is none.
+ * Requests per second that the split or fleet completes at the highest rate which keeps the target;
+ * 0 when there is none.
  */
-export function goodputOf(result: SplitResult | undefined): number {
+export function goodputOf(result: Pick<SplitResult, 'measured'> | undefined): number {
   return result?.measured?.completedRate ?? 0;
 }
 

@@ -1,5 +1,5 @@
 import type { PlanFigures, TaskResult } from './plan-task';
-import type { SplitResult } from './split-result';
+import { goodputOf, type SplitResult } from './split-result';
 import { describe, expect, it } from 'vitest';
 import { apartFactor, goodputInterval, isToldApart } from './told-apart';
 
@@ -43,6 +43,24 @@ describe('two splits', () => {
   it('differ beyond the part of the error that they do not share', () => {
     expect(isToldApart(split(10, 1.25), split(12, 1.1))).toBe(false);
     expect(isToldApart(split(13, 1.25), split(10, 1.25))).toBe(true);
+  });
+
+  it('differ beyond the whole error of both where their deployments differ', () => {
+    const error = { low: 0.8, high: 1.2 };
+    const [one, other] = [10, 14].map((rate) => ({ measured: measured(rate, 1.1, error) }));
+    expect(isToldApart(one!, other!)).toBe(true);
+    expect(apartFactor(one!, other!, false)).toBeGreaterThan(1.25);
+    expect(isToldApart(one!, { measured: measured(12.5) }, { sharesErrors: false })).toBe(false);
+  });
+
+  it('are compared by another figure where one is given', () => {
+    const prices = new Map([
+      ['x', 10],
+      ['y', 20],
+    ]);
+    const figureOf = (one: SplitResult) => goodputOf(one) / prices.get(one.name)!;
+    expect(isToldApart(split(10), { ...split(10), name: 'y' }, { figureOf })).toBe(true);
+    expect(isToldApart(split(10), { ...split(20), name: 'y' }, { figureOf })).toBe(false);
   });
 
   it('differ from a split that serves nothing', () => {

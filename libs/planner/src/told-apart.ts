@@ -1,6 +1,6 @@
-import { type Interval, widened } from '@baton/analysis';
+import { type Interval, NO_ERROR, widened } from '@baton/analysis';
 import { TOLERANCE, type TaskResult } from './plan-task';
-import { goodputOf, type SplitResult } from './split-result';
+import { goodputOf } from './split-result';
 
 const SEARCHED = { low: 1 / (1 + TOLERANCE), high: 1 + TOLERANCE };
 
@@ -19,18 +19,47 @@ export function goodputInterval(result: TaskResult): Interval | undefined {
   return widened(completedRate, searched, { low: 1 / high, high: 1 / low });
 }
 
-/**
- * The factor by which two goodputs must differ to be distinguished. Both splits serve the same
- * requests on the same kind of deployment, so chance and the shared error of its step times cancel.
- * The rest of that error and the width of the search remain.
- */
-export function apartFactor(one: SplitResult, other: SplitResult): number {
-  const apart = [one, other].map((each) => each.measured?.figures?.intervals.model.apart ?? 1);
-  return Math.exp(Math.hypot(Math.log(Math.max(...apart)), Math.log(1 + TOLERANCE)));
+/** A split or a fleet with its measurement. */
+interface Measured {
+  readonly measured: TaskResult | undefined;
 }
 
-/** Whether the difference of two goodputs exceeds its uncertainty. */
-export function isToldApart(one: SplitResult, other: SplitResult): boolean {
-  const [less = 0, more = 0] = [goodputOf(one), goodputOf(other)].sort((a, b) => a - b);
-  return more > less * apartFactor(one, other);
+/** How two results are compared. */
+export interface Comparison<R extends Measured> {
+  /** The compared figure, in proportion to the goodput. Default: the goodput. */
+  readonly figureOf?: (one: R) => number;
+  /** True: both have the same kind of deployment, so they share most of the error. The default. */
+  readonly sharesErrors?: boolean;
+}
+
+/**
+ * The factor by which two goodputs must differ to be distinguished. Both results serve the same
+ * requests, so chance cancels. On the same kind of deployment the shared error of the step times
+ * cancels too: the rest of that error and the width of the search remain. On different kinds, no
+ * part of the error is known to be shared, so the whole error of both counts.
+ */
+export function apartFactor(one: Measured, other: Measured, sharesErrors = true): number {
+  const parts = sharesErrors
+    ? [Math.max(...[one, other].map(ownError))]
+    : [one, other].map(wholeError);
+  return Math.exp(Math.hypot(...[...parts, 1 + TOLERANCE].map(Math.log)));
+}
+
+function ownError({ measured }: Measured): number {
+  return measured?.figures?.intervals.model.apart ?? 1;
+}
+
+function wholeError({ measured }: Measured): number {
+  const { low, high } = measured?.figures?.intervals.model.e2el ?? NO_ERROR;
+  return Math.max(high, 1 / low);
+}
+
+/** Whether the difference of two figures exceeds its uncertainty. */
+export function isToldApart<R extends Measured>(
+  one: R,
+  other: R,
+  { figureOf = goodputOf, sharesErrors = true }: Comparison<R> = {},
+): boolean {
+  const [less = 0, more = 0] = [figureOf(one), figureOf(other)].sort((a, b) => a - b);
+  return more > less * apartFactor(one, other, sharesErrors);
 }

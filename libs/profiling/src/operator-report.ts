@@ -19,12 +19,18 @@ interface OperatorRow extends HeldOutErrors {
  * @param holdOutEvery  every k-th point is held out; 0: none
  * @throws UsageError, one sentence that names file and line
  */
-export function checkOperators(folder: string, holdOutEvery: number): OperatorCheck {
+export function checkOperators(
+  folder: string,
+  holdOutEvery: number,
+  onProgress?: (done: number, whole: number) => void,
+): OperatorCheck {
   const own = ownOperators(folder);
-  const tables = own.tables().map((table) => ({
-    ...{ system: table.system, name: table.name },
-    ...heldOutErrors(table, holdOutEvery, own.withoutTables()),
-  }));
+  const given = own.tables();
+  const tables = given.map((table, i) => {
+    onProgress?.(i, given.length);
+    const { system, name } = table;
+    return { system, name, ...heldOutErrors(table, holdOutEvery, own.withoutTables()) };
+  });
   return { folder, holdOutEvery, tables };
 }
 

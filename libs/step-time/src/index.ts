@@ -7,6 +7,8 @@ export {
 export type { OperatorSource } from './composed/build-composed';
 export { type Framework, FRAMEWORKS } from './composed/framework';
 export type { Mxfp4Activations } from './composed/kernel-choice';
+export { StepComposer } from './composed/step-composer';
+export type { StepOperator } from './composed/step-operator';
 export type { TabulatedStep } from './composed/tabulated-step';
 export type { BlisSpec } from './models/blis';
 export { CalibratedStepTime } from './models/calibrated';

@@ -24,7 +24,7 @@ export function addCalibrateOptions(command: Command): void {
     '--fit <name>',
     'Form of the fit: calibrated (all parameters), factors (three factors on composed steps, ' +
       'for few points), polynomial (default: factors if --model, --gpu and --tp name a server ' +
-      'whose steps can be composed, else calibrated; with --live calibrated).',
+      'whose steps can be composed, else calibrated).',
   );
   flag(
     '--model <name>',

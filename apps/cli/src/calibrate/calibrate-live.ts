@@ -1,5 +1,6 @@
 import {
   calibrated,
+  type CalibrationRequest,
   isTooFar,
   liveJson,
   liveText,
@@ -7,22 +8,22 @@ import {
   ServerTarget,
   simulatedConfig,
 } from '@baton/profiling';
-import { UsageError } from '@baton/config';
+import { type BatonConfig, UsageError } from '@baton/config';
 import { claimFile } from '../claim-output';
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
 import { type Flags, readCalibrateFlags } from './calibrate-flags';
 import { readLiveFlags } from './live-flags';
-import { withPrecision } from './measured-deployment';
+import { type RequestWithFit, withFit } from './default-fit';
+import { needsModelAndGpu, withPrecision } from './measured-deployment';
 import { writeFile } from './write-file';
 
 /** `baton calibrate --live`: returns the exit code. */
 export async function calibrateLive(given: Flags): Promise<number> {
-  const asked = readCalibrateFlags({ holdOut: '0', ...given });
+  const asked = readCalibrateFlags(given);
   const live = readLiveFlags(given);
   if (asked.inputs.length > 0) throw new UsageError('--live measures a cluster. Remove --input.');
-  if (given['fit'] === 'factors') throw new UsageError('--fit factors needs files. Remove --live.');
-  const request = withPrecision(asked, simulatedConfig(live));
+  const { request, whyFit } = fitFor(given, asked, simulatedConfig(live));
   claimFile(request.out, '--out');
   claimFile(live.savePoints, '--save-points');
   const stops = new StopRequests();
@@ -35,7 +36,7 @@ export async function calibrateLive(given: Flags): Promise<number> {
         live.cluster['maxModelLen'] ?? target.facts.maxModelLen ?? Infinity,
       );
       const result = await calibrated(target, {
-        ...{ request, live, name: nameOf(live.server), maxModelLen, say },
+        ...{ request, whyFit, live, name: nameOf(live.server), maxModelLen, say },
         write: writeFile,
       });
       process.stdout.write(request.json ? liveJson(result) : liveText(result));
@@ -46,4 +47,16 @@ export async function calibrateLive(given: Flags): Promise<number> {
   } finally {
     stops.stopListening();
   }
+}
+
+/**
+ * The fit of a measured server. A surface takes all points of the grid, because its pieces lie
+ * between them; factors hold some points out.
+ */
+function fitFor(given: Flags, asked: CalibrationRequest, config: BatonConfig): RequestWithFit {
+  if (asked.options.fit === 'factors') needsModelAndGpu(given);
+  const found = withFit(given, withPrecision(asked, config), config);
+  const { options } = found.request;
+  if (options.fit === 'factors' || given['holdOut'] !== undefined) return found;
+  return { ...found, request: { ...found.request, options: { ...options, holdOutEvery: 0 } } };
 }

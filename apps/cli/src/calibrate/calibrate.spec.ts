@@ -61,6 +61,19 @@ describe('baton calibrate', () => {
     expect(stdout).toContain('--out FILE writes the profile.');
   });
 
+  it('shows the progress of reading and of each fit on stderr, with the remaining time', async () => {
+    const log = path('many-steps.jsonl');
+    writeFileSync(log, logOf().repeat(150));
+    const server = ['--model', 'llama-3.1-8b', '--gpu', 'h100', '--tp', '1'];
+    for (const fit of ['calibrated', 'factors']) {
+      let nowMs = 0;
+      vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 11_000));
+      const { stderr } = await baton('calibrate', '--input', log, ...server, '--fit', fit);
+      expect(stderr).toMatch(/^baton: reading \d+ %, about \d+ s left$/m);
+      expect(stderr).toMatch(/^baton: fitting \d+ %, about \d+ s left$/m);
+    }
+  });
+
   it('writes a profile that engines load, without times and folders', async () => {
     const out = path('profile.yaml');
     const flags = ['--model', 'llama-3.1-8b', '--gpu', 'h100', '--tp', '1', '--out', out];
@@ -348,7 +361,11 @@ describe('baton calibrate', () => {
     ],
     [['--input', LOG, '--max-num-seqs', '3'], 'baton: --max-num-seqs has no effect without'],
     [['--input', LOG, '--live'], 'baton: --live measures a cluster. Remove --input.\n'],
-    [['--live', '--fit', 'factors'], 'baton: --fit factors needs files. Remove --live.\n'],
+    [['--live', '--fit', 'factors'], 'baton: --fit factors needs --model and --gpu'],
+    [
+      '--live --fit factors --model qwen3-8b --gpu h100 --prefill-gpu h200'.split(' '),
+      'baton: prefill_gpu is set, but factors are over composed steps that are equal for all',
+    ],
     [['--live', '--max-num-seqs', 'few'], 'baton: --max-num-seqs must be an integer from 1 to'],
     [['--input', 'absent.csv'], 'baton: absent.csv cannot be read: ENOENT'],
     [['--input', LOG, '--format', 'xml'], 'baton: --format must be one of csv, xpyd,'],

@@ -1,38 +1,39 @@
 import {
   checkOperators,
-  factorBase,
   fitSteps,
   operatorsJson,
   operatorsText,
+  type CalibrationRequest,
   profileYaml,
   readInput,
+  type ReadInput,
   reportJson,
   reportText,
   type Result,
 } from '@baton/profiling';
 import { UsageError } from '@baton/config';
-import { fitKvTransfer } from '@baton/calibration';
+import { type Calibration, fitKvTransfer } from '@baton/calibration';
 import { claimFile } from '../claim-output';
+import { withProgress } from '../progress';
 import { say } from '../say';
 import { type Flags, readCalibrateFlags } from './calibrate-flags';
-import { defaultFit } from './default-fit';
+import { withFit } from './default-fit';
 import { liveFlagsIn } from './live-flags';
 import { measuredConfig, withPrecision } from './measured-deployment';
 import { writeFile } from './write-file';
 
 /**
  * `baton calibrate --input`: reads measured points, fits a step-time model, prints its errors and
- * writes the profile when a flag names a file. The result goes to stdout, skipped input to stderr.
+ * writes the profile when a flag names a file. The result goes to stdout, skipped input and the
+ * progress to stderr.
  */
-export function calibrateFiles(given: Flags): void {
+export async function calibrateFiles(given: Flags): Promise<void> {
   const asked = readCalibrateFlags(given);
   const [idle] = liveFlagsIn(given);
   if (idle !== undefined) throw new UsageError(`${idle} has no effect without --live. Remove it.`);
   const { operators } = given;
   if (asked.inputs.length === 0 && typeof operators === 'string') {
-    const check = checkOperators(operators, asked.options.holdOutEvery);
-    process.stdout.write(asked.json ? operatorsJson(check) : operatorsText(check));
-    return;
+    return printChecked(operators, asked);
   }
   if (asked.inputs.length === 0) {
     throw new UsageError(
@@ -44,28 +45,47 @@ export function calibrateFiles(given: Flags): void {
     throw new UsageError('--operators with --input needs --fit factors.');
   }
   const config = measuredConfig(given, asked.options);
-  const named = withPrecision(asked, config);
-  const chosen = given['fit'] === undefined ? defaultFit(given, named, config) : undefined;
-  const request = {
-    ...named,
-    options: { ...named.options, fit: chosen?.fit ?? named.options.fit },
-  };
+  const { request, whyFit } = withFit(given, withPrecision(asked, config), config);
   claimFile(request.out, '--out');
-  const inputs = request.inputs.map((path) => readInput(path, request.format, request.input));
+  const inputs = await readAll(request);
   for (const note of inputs.flatMap(({ notes }) => notes)) say(note);
-  const { options } = request;
-  const base = options.fit === 'factors' ? { base: chosen?.base ?? factorBase(config) } : {};
-  const hasSingleSteps = inputs.every(({ format }) => format === 'baton-log');
-  const calibration = fitSteps(
-    inputs.flatMap(({ steps }) => steps),
-    { options: { ...options, ...base, hasSingleSteps } },
-  );
+  const calibration = await fitOf(inputs, request);
   const transfers = inputs.flatMap((input) => input.transfers ?? []);
   const transfer = transfers.length > 0 ? fitKvTransfer(transfers) : undefined;
   const result: Result = {
     ...{ request, inputs, calibration, transfer },
-    ...(chosen && { whyFit: chosen.why }),
+    ...(whyFit !== undefined && { whyFit }),
   };
   if (request.out !== undefined) writeFile(request.out, profileYaml(result), 'profile');
   process.stdout.write(request.json ? reportJson(result) : reportText(result));
+}
+
+/** `baton calibrate --operators`: the error of each of the user's own tables. */
+async function printChecked(folder: string, { options, json }: CalibrationRequest): Promise<void> {
+  const check = await withProgress('checking', (onProgress) =>
+    checkOperators(folder, options.holdOutEvery, onProgress),
+  );
+  process.stdout.write(json ? operatorsJson(check) : operatorsText(check));
+}
+
+function readAll({ inputs, format, input }: CalibrationRequest): Promise<ReadInput[]> {
+  return withProgress('reading', (onProgress) =>
+    inputs.map((path, i) => {
+      const ofFile = (done: number, whole: number): void => {
+        onProgress(i + done / whole, inputs.length);
+      };
+      return readInput(path, format, { ...input, onProgress: ofFile });
+    }),
+  );
+}
+
+function fitOf(
+  inputs: readonly ReadInput[],
+  { options }: CalibrationRequest,
+): Promise<Calibration> {
+  const hasSingleSteps = inputs.every(({ format }) => format === 'baton-log');
+  const steps = inputs.flatMap((input) => input.steps);
+  return withProgress('fitting', (onProgress) =>
+    fitSteps(steps, { options: { ...options, hasSingleSteps, onProgress } }),
+  );
 }

@@ -12,7 +12,7 @@ export function completeCalibrate(command: Command, finish: Finish): void {
       return;
     }
     const { calibrateFiles } = await import('./calibrate');
-    calibrateFiles(flags);
+    await calibrateFiles(flags);
   });
   addCalibrateOptions(command);
   addLiveOptions(command);

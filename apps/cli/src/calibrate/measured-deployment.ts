@@ -14,12 +14,8 @@ export function measuredConfig(given: Flags, { fit }: CalibrationRequest['option
   if (idle !== undefined) {
     throw new UsageError(`${flagOf(idle)} has no effect without --fit factors. Remove it.`);
   }
-  if (!isGiven('model') || !isGiven('gpu')) {
-    if (fit === 'factors') {
-      throw new UsageError(
-        '--fit factors needs --model and --gpu: factors are over composed steps.',
-      );
-    }
+  if (fit === 'factors') needsModelAndGpu(given);
+  else if (!isGiven('model') || !isGiven('gpu')) {
     const format = FORMAT_FLAGS.find(isGiven);
     if (format !== undefined) throw new UsageError(`${flagOf(format)} needs --model and --gpu.`);
   }
@@ -32,6 +28,12 @@ export function measuredConfig(given: Flags, { fit }: CalibrationRequest['option
   return resolveConfig({
     flags: { ...flags, ...(typeof tp === 'string' ? { tensorParallelSize: tp } : {}) },
   }).config;
+}
+
+/** @throws UsageError when factors are asked for without what their composed steps are of */
+export function needsModelAndGpu(given: Flags): void {
+  if (given['model'] !== undefined && given['gpu'] !== undefined) return;
+  throw new UsageError('--fit factors needs --model and --gpu: factors are over composed steps.');
 }
 
 /** The request with the formats of the measured server, if its model and GPU are named. */

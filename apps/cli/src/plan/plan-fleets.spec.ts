@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FleetsDocument } from '@baton/planning';
+import { formatMsInterval, formatWithInterval } from '@baton/report';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandAnswer, runCommand } from '../../test/test-command';
 
@@ -14,6 +15,16 @@ tensor_parallel_size: [1, 2]
 loads: [1]
 vary: { max_num_batched_tokens: [2048, 8192] }
 trials: 12
+`;
+
+/** Fleets with token budgets that make little difference. */
+const ALIKE = `
+gpus: { h100: 2 }
+tensor_parallel_size: [1]
+kinds: [aggregated]
+loads: [1]
+vary: { max_num_batched_tokens: [7168, 8192] }
+trials: 24
 `;
 
 let folder = '';
@@ -119,6 +130,29 @@ vary: { autoscaler: [none, "${scaler}"] }
     expect(command).toContain(
       `up 2A --model llama-3.1-8b --gpu h100 --autoscaler ${scaler} --max 2A`,
     );
+  });
+
+  it('shows the interval of each figure, and the fleets that cannot be told apart', async () => {
+    const { stdout } = await plan(ALIKE, '--threads', '1', '--out', folder);
+    const document = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8')) as FleetsDocument;
+    const page = readFileSync(join(folder, 'plan.html'), 'utf8');
+    const best = document.fleets.find(({ name }) => name === document.answers.most_goodput!.name)!;
+    const { goodput_rps: goodput, ttft_ms: ttft } = best.intervals!;
+    const shown = [formatWithInterval(null, goodput), formatMsInterval(1, ttft.p90)];
+    for (const ends of shown) {
+      expect(stdout).toContain(ends.replace('– ', ''));
+      expect(page).toContain(ends.replace('– ', ''));
+    }
+    expect(page).toContain(formatWithInterval(best.goodput_rps, goodput));
+    expect(stdout).toContain('In brackets: 80 % intervals of each fleet by itself.');
+    const lines = stdout.split('\n').filter((line) => !line.startsWith('start it:'));
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
+    const alike = document.not_told_apart.cheapest_requests;
+    expect(alike.length).toBeGreaterThan(0);
+    const { name } = document.answers.cheapest_requests!;
+    const sentence = `told apart from ${name} by dollars per request: ${alike.join('; ')}.`;
+    expect(stdout.replaceAll('\n', ' ')).toContain(sentence);
+    expect(page).toContain(sentence);
   });
 
   it('prints equal bytes twice', async () => {

@@ -1,4 +1,3 @@
-import type { Interval } from '@baton/analysis';
 import {
   classTable,
   CONSOLE_WIDTH,
@@ -11,9 +10,8 @@ import {
   usd,
   wrapWords,
 } from '@baton/report';
+import { endsCell } from './cell-ends';
 import type { PlanDocument, SplitDocument } from './plan-document';
-
-type Ends = Interval | null | undefined;
 
 const LATENCY_COLUMNS = ['p50', 'p90', 'p99'] as const;
 
@@ -136,9 +134,6 @@ function costTable(document: PlanDocument, width: number): string[] {
 
 /** The 80 % intervals of a row, empty where a column has none. */
 export function splitEnds({ ttft_ms, tpot_ms, itl_ms, intervals }: SplitDocument): string[] {
-  const range = (ends: Ends, factor = 1): string => {
-    return ends ? `[${ends.map((end) => formatNumber(end * factor)).join(', ')}]` : '';
-  };
   const latencies = [
     ...LATENCY_COLUMNS.map((name) => [ttft_ms?.[name], intervals?.ttft_ms[name]] as const),
     ...LATENCY_COLUMNS.map((name) => [tpot_ms?.[name], intervals?.tpot_ms[name]] as const),
@@ -146,9 +141,9 @@ export function splitEnds({ ttft_ms, tpot_ms, itl_ms, intervals }: SplitDocument
   ];
   return [
     ...['', '', ''],
-    range(intervals?.goodput_rps),
-    range(intervals?.goodput_rps_per_gpu),
-    range(intervals?.slo_attainment, 100),
+    endsCell(intervals?.goodput_rps),
+    endsCell(intervals?.goodput_rps_per_gpu),
+    endsCell(intervals?.slo_attainment, 100),
     ...latencies.map(([ms, ends]) => formatMsInterval(ms ?? null, ends)),
     ...['', ''],
   ];

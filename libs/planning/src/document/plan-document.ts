@@ -6,7 +6,6 @@ import {
   type FigureIntervals,
   type FrontEndSummary,
   formatSlo,
-  type Interval,
   INTERVAL_LEVEL,
   roundTo,
 } from '@baton/analysis';
@@ -32,6 +31,7 @@ import {
 import type { WorkloadDescription } from '@baton/workload';
 import { shownWorkload } from '@baton/workload-source';
 import type { PreparedPlan } from '../prepare-plan';
+import { type Ends, roundedEnds } from './cell-ends';
 import { caveats } from './caveats';
 import { likeWinner, verdict } from './verdict';
 
@@ -70,8 +70,6 @@ export interface SplitDocument {
   /** 80 % intervals of the figures above, by their names. Null where no rate was found. */
   readonly intervals: SplitIntervals | null;
 }
-
-type Ends = Interval | null;
 
 export interface SplitIntervals extends Pick<
   FigureIntervals,
@@ -223,14 +221,10 @@ function splitIntervals({ split, measured }: SplitResult): SplitIntervals | null
   if (goodput === undefined || measured?.figures === undefined) return null;
   const { slo_attainment, ttft_ms, tpot_ms, itl_ms, e2el_ms } = measured.figures.intervals;
   return {
-    goodput_rps: rounded(goodput),
-    goodput_rps_per_gpu: rounded(goodput, 1 / split.gpus),
+    goodput_rps: roundedEnds(goodput),
+    goodput_rps_per_gpu: roundedEnds(goodput, 1 / split.gpus),
     ...{ slo_attainment, ttft_ms, tpot_ms, itl_ms, e2el_ms },
   };
-}
-
-function rounded([low, high]: Interval, factor = 1): Ends {
-  return [roundTo(low * factor, 6) ?? 0, roundTo(high * factor, 6) ?? 0];
 }
 
 /** The interval of the margin, without the error that both splits share. */
@@ -240,7 +234,7 @@ function marginInterval({ winner, contenders: { aggregated } }: PlanResult): End
     goodputOf(winner) / goodputOf(aggregated),
     apartFactor(winner, aggregated),
   ];
-  return winner === aggregated ? [0, 0] : rounded([ratio / apart - 1, ratio * apart - 1]);
+  return winner === aggregated ? [0, 0] : roundedEnds([ratio / apart - 1, ratio * apart - 1]);
 }
 
 function sizesOf(split: Candidate): SplitDocument['tensor_parallel_size'] {

@@ -15,6 +15,7 @@ import {
 import { parseSlo } from '@baton/analysis';
 import { defaultConfig, shownConfig } from '@baton/config';
 import { usToMs } from '@baton/kernel';
+import { cellsWithEnds } from './cell-ends';
 import { heatMapOf } from './heat-map';
 import {
   intervalNote,
@@ -27,7 +28,7 @@ import {
   splitEnds,
   splitRow,
 } from './plan-console';
-import type { FrontierDocument, PlanDocument, SplitDocument } from './plan-document';
+import type { FrontierDocument, PlanDocument } from './plan-document';
 
 /** Number of lines that a chart shows distinctly. */
 const MOST_LINES = 8;
@@ -70,7 +71,7 @@ export function planReport(
         kind: 'table',
         title: 'Splits: each at its highest rate within the SLO',
         columns: SPLIT_COLUMNS,
-        rows: ranked(document.splits).map(rowWithEnds),
+        rows: ranked(document.splits).map((one) => cellsWithEnds(splitRow(one), splitEnds(one))),
       },
       ...classSections(document.winner.slo_classes),
       ...costs(document),
@@ -88,12 +89,6 @@ export function planReport(
       ...configuration(document),
     ];
   }
-}
-
-/** Each figure with its interval. */
-function rowWithEnds(split: SplitDocument): string[] {
-  const ends = splitEnds(split);
-  return splitRow(split).map((cell, i) => `${cell} ${ends[i]}`.trimEnd());
 }
 
 function costs(document: PlanDocument): ReportSection[] {

@@ -1,6 +1,7 @@
 import { roundTo } from '@baton/analysis';
 import { ableAt, isKept, least, mostGoodput, usdPerHour, usdPerRequest } from './choose-fleet';
 import { gpusOf } from './fleet';
+import { type FleetIntervals, fleetIntervals } from './fleet-intervals';
 import type { PreparedFleets } from './prepare-fleets';
 import type { FleetResult, FleetsFound } from './search-fleets';
 
@@ -11,6 +12,8 @@ export interface AnsweredFleet {
   readonly usd_per_hour: number | null;
   readonly goodput_rps: number | null;
   readonly usd_per_thousand_requests: number | null;
+  /** 80 % intervals of the figures of the fleet. */
+  readonly intervals: FleetIntervals | null;
 }
 
 /** Null: no fleet simulated on the whole workload qualifies. */
@@ -49,5 +52,6 @@ function answered(result: FleetResult | undefined): AnsweredFleet | null {
     usd_per_hour: roundTo(usdPerHour(result), 6),
     goodput_rps: roundTo(measured.completedRate, 6),
     usd_per_thousand_requests: measured.figures?.cost?.usd_per_thousand_requests ?? null,
+    intervals: fleetIntervals(result),
   };
 }

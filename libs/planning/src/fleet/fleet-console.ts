@@ -2,11 +2,14 @@ import {
   CONSOLE_WIDTH,
   consoleTable,
   formatMs,
+  formatMsInterval,
   formatNumber,
   formatShare,
+  formatWithInterval,
   usd,
   wrapWords,
 } from '@baton/report';
+import { endsCell } from '../document/cell-ends';
 import type { Breakage } from './breakage';
 import type { AnsweredFleet } from './fleet-answers';
 import type { FleetDocument, FleetsDocument } from './fleet-document';
@@ -21,7 +24,7 @@ export function fleetsConsole(document: FleetsDocument, title: string, isWide = 
   const width = isWide ? Infinity : CONSOLE_WIDTH;
   return [
     wrapWords(title),
-    consoleTable(FLEET_COLUMNS, sorted(document).map(fleetRow), width),
+    consoleTable(FLEET_COLUMNS, rowsWithEnds(document), width),
     answersText(document)
       .map((line) => wrapWords(line))
       .join(''),
@@ -66,6 +69,26 @@ export function fleetRow(fleet: FleetDocument): string[] {
   ];
 }
 
+/** Figures, and below them their intervals in the same units. */
+function rowsWithEnds(document: FleetsDocument): string[][] {
+  return sorted(document).flatMap((fleet) => {
+    return fleet.intervals === null ? [fleetRow(fleet)] : [fleetRow(fleet), fleetEnds(fleet)];
+  });
+}
+
+/** The 80 % intervals of a row, empty where a column has none. */
+export function fleetEnds({ ttft_ms: ttft, tpot_ms: tpot, intervals }: FleetDocument): string[] {
+  return [
+    ...['', '', ''],
+    endsCell(intervals?.goodput_rps),
+    endsCell(intervals?.usd_per_thousand_requests),
+    endsCell(intervals?.usd_per_million_output_tokens),
+    formatMsInterval(ttft?.p90 ?? null, intervals?.ttft_ms.p90),
+    formatMsInterval(tpot?.p90 ?? null, intervals?.tpot_ms.p90),
+    ...['', '', ''],
+  ];
+}
+
 /** Columns of what the fleet of `command` would have under each assumption. */
 export function assumptionColumns({ breaks_first: chosen }: FleetsDocument) {
   const [name] = (chosen?.fleet ?? 'fleet').split(',');
@@ -89,8 +112,9 @@ export function fleetStepTimes(document: FleetsDocument): string[] {
   return [...new Set(sorted(document).flatMap((fleet) => Object.values(fleet.step_times)))];
 }
 
-/** The three questions and their answers, one line each. */
-export function answersText({ answers, load_rps, space, breaks_first }: FleetsDocument): string[] {
+/** The questions and their answers, one line each, with what cannot be told apart from them. */
+export function answersText(document: FleetsDocument): string[] {
+  const { answers, load_rps, space, breaks_first, interval_level: level } = document;
   const budget = space['budget_usd_per_hour'] as number | null;
   const whole = budget === null ? 'All of these GPUs serve' : `${usd(budget)} per hour serve`;
   const load = `${formatNumber(load_rps)} requests/s`;
@@ -98,20 +122,46 @@ export function answersText({ answers, load_rps, space, breaks_first }: FleetsDo
     answers.cheapest_for_load === null
       ? `For the load of the workload (${load}): no simulated fleet keeps the SLO.`
       : `For the load of the workload (${load}): ` +
-        `${fleetText(answers.cheapest_for_load)} is cheapest.`,
+        `${fleetText(answers.cheapest_for_load)} is cheapest, with a goodput of ` +
+        `${goodputText(answers.cheapest_for_load)} requests/s.`,
     ...(answers.fewest_gpus_for_load === null
       ? []
       : [`Fewest GPUs for it: ${fleetText(answers.fewest_gpus_for_load)}.`]),
     answers.most_goodput === null
       ? `${whole} nothing within the SLO.`
-      : `${whole} at most ${formatNumber(answers.most_goodput.goodput_rps)} requests/s: ` +
+      : `${whole} at most ${goodputText(answers.most_goodput)} requests/s: ` +
         `${fleetText(answers.most_goodput)}.`,
+    ...alikeTexts(document),
+    `In brackets: ${formatShare(level)} intervals of each fleet by itself.`,
     ...(breaks_first === null ? [] : [breaksText(breaks_first)]),
   ];
 }
 
 function fleetText({ name, gpus, usd_per_hour: price }: AnsweredFleet): string {
   return `${name} (${formatNumber(gpus)} GPUs, ${usd(price)} per hour)`;
+}
+
+function goodputText({ goodput_rps: rps, intervals }: AnsweredFleet): string {
+  return formatWithInterval(rps, intervals?.goodput_rps);
+}
+
+/** The fleets that cannot be told apart from each answer. No line where there are none. */
+function alikeTexts({ answers, not_told_apart: alike }: FleetsDocument): string[] {
+  const line = (start: string, names: readonly string[]): string[] => {
+    return names.length === 0 ? [] : [`${start}: ${names.join('; ')}.`];
+  };
+  const { most_goodput: most, cheapest_requests: cheapest } = answers;
+  return [
+    ...line(
+      'Cheaper, and not to be told apart from a fleet that serves the load',
+      alike.cheapest_for_load,
+    ),
+    ...line(`These cannot be told apart from ${most?.name ?? ''} by goodput`, alike.most_goodput),
+    ...line(
+      `These cannot be told apart from ${cheapest?.name ?? ''} by dollars per request`,
+      alike.cheapest_requests,
+    ),
+  ];
 }
 
 function breaksText({ fleet, objective, busiest_role: role, points }: Breakage): string {

@@ -2,8 +2,8 @@ import {
   type ClassSummary,
   type CostSummary,
   type Distribution,
-  type FigureIntervals,
   formatSlo,
+  INTERVAL_LEVEL,
   roundTo,
 } from '@baton/analysis';
 import { fileName, shownConfig } from '@baton/config';
@@ -15,14 +15,14 @@ import { usdPerHour } from './choose-fleet';
 import { type Breakage, breakage } from './breakage';
 import { type FleetAnswers, fleetAnswers } from './fleet-answers';
 import { type FleetSensitivity, fleetSensitivity } from './fleet-sensitivity';
+import { type FleetIntervals, fleetIntervals } from './fleet-intervals';
+import { type FleetsAlike, fleetsAlike } from './fleets-alike';
 import type { FleetSpace } from './fleet-space';
 import type { LeftOut } from './left-out';
 import type { PreparedFleets } from './prepare-fleets';
 import type { FleetResult, FleetsFound } from './search-fleets';
 
 type Figure = number | null;
-
-type FleetIntervals = Pick<FigureIntervals, 'slo_attainment' | 'ttft_ms' | 'tpot_ms'>;
 
 /** A fleet at the highest rate that keeps the SLO; docs/fleet.md defines each name. */
 export interface FleetDocument {
@@ -58,6 +58,9 @@ export interface FleetsDocument {
   readonly slo_attainment_target: number;
   readonly load_rps: Figure;
   readonly answers: FleetAnswers;
+  readonly not_told_apart: FleetsAlike;
+  /** Share of the true values that an interval is designed to contain. */
+  readonly interval_level: number;
   readonly breaks_first: Breakage | null;
   /** Of the fleet that `command` starts, at its rate. */
   readonly sensitivity: readonly FleetSensitivity[];
@@ -93,6 +96,8 @@ export function fleetsDocument(
     slo_attainment_target: target.attainment,
     load_rps: roundTo(loadRps, 6),
     answers,
+    not_told_apart: fleetsAlike(found, loadRps),
+    interval_level: INTERVAL_LEVEL,
     breaks_first: breakage(found, target.attainment),
     sensitivity: fleetSensitivity(found, target.attainment),
     fleets: found.finalists.map(documentOf),
@@ -132,17 +137,11 @@ function fleetDocument(result: FleetResult, isOnFront: boolean): FleetDocument {
     ...(figures?.slo_classes && { slo_classes: figures.slo_classes }),
     ttft_ms: figures?.ttft_ms ?? null,
     tpot_ms: figures?.tpot_ms ?? null,
-    intervals: intervalsOf(figures),
+    intervals: fleetIntervals(result),
     cost: figures?.cost ?? null,
     step_times: Object.fromEntries(pools.map(({ engine }) => [engine.role, engine.stepTimes])),
     on_pareto_front: isOnFront,
   };
-}
-
-function intervalsOf(figures: PlanFigures | undefined): FleetIntervals | null {
-  if (figures === undefined) return null;
-  const { slo_attainment, ttft_ms, tpot_ms } = figures.intervals;
-  return { slo_attainment, ttft_ms, tpot_ms };
 }
 
 function shownSpace(space: FleetSpace): Record<string, unknown> {

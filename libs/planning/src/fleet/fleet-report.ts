@@ -1,14 +1,16 @@
 import { foldExcept, formatNumber, type ReportAnswer, type ReportPage, usd } from '@baton/report';
+import { cellsWithEnds } from '../document/cell-ends';
 import {
   answersText,
   FLEET_COLUMNS,
+  fleetEnds,
   fleetRow,
   fleetStepTimes,
   assumptionColumns,
   assumptionRows,
   sorted,
 } from './fleet-console';
-import type { FleetsDocument } from './fleet-document';
+import type { FleetDocument, FleetsDocument } from './fleet-document';
 
 /** A search as an HTML page. */
 export function fleetsReport(
@@ -29,7 +31,7 @@ export function fleetsReport(
           kind: 'table',
           title: 'Fleets: each at its highest rate within the SLO',
           columns: FLEET_COLUMNS,
-          rows: sorted(document).map(fleetRow),
+          rows: sorted(document).map(rowOf),
         },
         {
           kind: 'table',
@@ -41,7 +43,7 @@ export function fleetsReport(
           kind: 'table',
           title: 'Dropped on a shorter prefix',
           columns: FLEET_COLUMNS,
-          rows: document.dropped.map(fleetRow),
+          rows: document.dropped.map(rowOf),
         },
         {
           kind: 'table',
@@ -53,6 +55,10 @@ export function fleetsReport(
       ['Answers', 'Start it', 'Fleets'],
     ),
   };
+}
+
+function rowOf(fleet: FleetDocument): string[] {
+  return cellsWithEnds(fleetRow(fleet), fleetEnds(fleet));
 }
 
 function answer(document: FleetsDocument): ReportAnswer {

@@ -22,6 +22,8 @@ export interface InputOptions {
   readonly tp?: number | undefined;
   /** Token budget of the measured engine. Longer prompts took several steps. */
   readonly maxNumBatchedTokens: number;
+  /** Receives the lines that were read of a log of steps. Other formats are read at once. */
+  readonly onProgress?: (done: number, whole: number) => void;
 }
 
 /** @throws UsageError when the value is not a finite number above `above` */

@@ -60,7 +60,7 @@ const READERS: Readonly<Record<InputFormat, (source: Source, options: InputOptio
     guidellm: ({ path, documents }, options) => readGuidellm(path, documents()[0], options),
     aiperf: readAiperf,
     inferencex: ({ path, documents }) => readInferenceX(path, documents()),
-    'baton-log': ({ path, text }) => readStepLog(path, text),
+    'baton-log': ({ path, text }, options) => readStepLog(path, text, options),
   };
 
 function readAiperf({ path, text, documents }: Source, options: InputOptions): Measured {

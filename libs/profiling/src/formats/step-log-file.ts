@@ -1,12 +1,21 @@
 import { type MeasuredStep, parseStepLogLine } from '@baton/calibration';
 import { UsageError } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
-import type { Measured } from './measured';
+import type { InputOptions, Measured } from './measured';
+
+/** Lines between two reports of progress. */
+const REPORT_EVERY = 1_000;
 
 /** A recorded log of steps, one JSON object per line (`StepLogEntry` of libs/hardware). */
-export function readStepLog(path: string, text: string): Measured {
+export function readStepLog(
+  path: string,
+  text: string,
+  { onProgress }: Pick<InputOptions, 'onProgress'>,
+): Measured {
   const steps: MeasuredStep[] = [];
-  text.split(/\r?\n/).forEach((line, i) => {
+  const lines = text.split(/\r?\n/);
+  lines.forEach((line, i) => {
+    if (i % REPORT_EVERY === 0) onProgress?.(i, lines.length);
     if (line.trim() !== '') steps.push(stepOf(line, `${path}:${i + 1}`));
   });
   return { steps, notes: [] };

@@ -6,6 +6,7 @@ import { engineSetup } from '@baton/engine-setup';
 import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 import { afterAll, describe, expect, it } from 'vitest';
 import { VirtualTarget, type VirtualTargetOptions } from '../../test/virtual-target';
+import { factorBase } from '../factor-base';
 import { fitSteps } from '../fit-steps';
 import { readInput } from '../formats/read-input';
 import type { CalibrationRequest } from '../request';
@@ -46,6 +47,7 @@ const LIVE: LiveRequest = {
 interface Wanted extends Partial<Pick<LiveRequest, 'rounds' | 'cluster' | 'savePoints'>> {
   readonly load?: Partial<LoadRequest>;
   readonly out?: string;
+  readonly options?: Partial<CalibrationRequest['options']>;
 }
 
 /**
@@ -54,14 +56,14 @@ interface Wanted extends Partial<Pick<LiveRequest, 'rounds' | 'cluster' | 'saveP
  */
 function run(
   options: Partial<VirtualTargetOptions> = {},
-  { load, cluster, out, ...wanted }: Wanted = {},
+  { load, cluster, out, options: fit, ...wanted }: Wanted = {},
 ): Promise<LiveResult> {
   const config = { topology: '1P1D', ...options.config };
   const target = new VirtualTarget({
     ...{ overheadMs: OVERHEAD_MS, hasMetrics: true, ...options, config },
   });
   return calibrated(target, {
-    request: { ...REQUEST, out },
+    request: { ...REQUEST, out, options: { ...REQUEST.options, ...fit } },
     live: {
       ...{ ...LIVE, ...wanted, cluster: { topology: config.topology, ...cluster } },
       load: { ...LIVE.load, ...load },
@@ -118,6 +120,28 @@ describe('calibrate --live on a cluster of known step times', () => {
       expect(result.load?.reasons.wavering).toEqual({ prompt: 0, decode: 0 });
     },
   );
+
+  it('fits factors on composed steps, with their errors, to a server slower than these', async () => {
+    const slow = join(folder, 'slow.yaml');
+    writeFileSync(slow, 'kind: factors\nfactors: {prefill: 1.25, decode: 1.1, constant_ms: 1}\n');
+    const out = join(folder, 'factors.yaml');
+    const config = defaultConfig({});
+    const placement = { model: config.model, gpu: config.gpu, tp: 1 };
+    const base = factorBase(config);
+    const options = { fit: 'factors', base, holdOutEvery: 5, placement } as const;
+    const result = await run({ config: { stepTimeFile: slow } }, { options, out });
+    const { factors, heldOut } = result.base.calibration;
+    expect(factors!.prefill.value).toBeCloseTo(1.25, 1);
+    expect(factors!.decode.value).toBeCloseTo(1.1, 1);
+    expect(factors!.constantMs.value).toBeCloseTo(1, 0);
+    expect(factors!.prefill.standardError).toBeGreaterThan(0);
+    expect(heldOut.length).toBeGreaterThan(0);
+    for (const { meanErrorPercent } of heldOut) expect(meanErrorPercent).toBeLessThan(3);
+    expect(liveText(result)).toMatch(/held out \(every 5th, seed 5\)[^]*prefill × 1\.2\d* ± /);
+    expect(readFileSync(out, 'utf8')).toMatch(/kind: factors[^]*standard_errors:/);
+    expect(errorsOf(result)['ITL p50']).toBeLessThan(0.05);
+    expect(errorsOf(result)['TTFT p50']).toBeLessThan(0.05);
+  });
 
   it('finds no contention where the fitted law has the form of the step times', async () => {
     const { load } = await run({ config: { stepTime: 'calibrated' } });

@@ -24,6 +24,8 @@ import { type EngineCounts, engineCounts, topologyOf } from './topology-of';
 /** Inputs of a measurement besides the cluster. */
 export interface LiveSetup {
   readonly request: CalibrationRequest;
+  /** The reason for the form of the fit, if no flag chose it. */
+  readonly whyFit?: string | undefined;
   readonly live: LiveRequest;
   /** A description of the measured server. */
   readonly name: string;
@@ -52,6 +54,7 @@ export async function calibrated(target: LiveTarget, setup: LiveSetup): Promise<
     calibration: fitSteps(times.steps, { options: { ...request.options, pieces: 'all' } }),
     transfer: times.transfers.length > 0 ? fitKvTransfer(times.transfers) : undefined,
     requestMs: times.overheadMs,
+    ...(setup.whyFit !== undefined && { whyFit: setup.whyFit }),
   };
   if (live.savePoints !== undefined) setup.write(live.savePoints, pointsCsv(times.steps), 'points');
   if (request.out !== undefined) setup.write(request.out, profileYaml(base), 'profile');
