@@ -83,6 +83,10 @@ export const SUITES = {
     what: 'the manifests against the schema of Kubernetes and on a real control plane (go)',
     lanes: () => [[program(process.execPath, ['test/kubernetes/run.mjs'])]],
   },
+  namespaces: {
+    what: 'a search on planners in several network namespaces (root on Linux, iproute2)',
+    lanes: () => [[program(process.execPath, ['test/namespaces/run.mjs'])]],
+  },
   proxies: {
     what: 'proxies and routers of vLLM and SGLang in front of Baton (python3, PyPI)',
     install: pythonOnPath,

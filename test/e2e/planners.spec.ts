@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Queue } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PrivateRedis } from '../support/redis-server';
+import { PERSISTENT, PrivateRedis } from '../support/redis-server';
 import { waitUntil } from '../support/wait';
 
 const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
@@ -62,16 +62,47 @@ const onPlanners = (): string[] => ['--planners', '--redis', redis.url];
  * planners leave only one to a new server.
  */
 async function trialsDone(count: number, search?: ChildProcess): Promise<void> {
+  const isOver = (): boolean => search !== undefined && search.exitCode !== null;
+  await withQueue((queue) =>
+    waitUntil(async () => isOver() || (await queue.getCompletedCount()) >= count, {
+      what: `${count} trials have results`,
+    }),
+  );
+}
+
+async function withQueue<T>(ask: (queue: Queue) => Promise<T>): Promise<T> {
   const queue = new Queue('baton-planner', { connection: { path: redis.socketPath } });
   queue.on('error', () => undefined);
   try {
-    const isOver = (): boolean => search !== undefined && search.exitCode !== null;
-    await waitUntil(async () => isOver() || (await queue.getCompletedCount()) >= count, {
-      what: `${count} trials have results`,
-    });
+    return await ask(queue);
   } finally {
     await queue.close();
   }
+}
+
+/** The first of these planners that performs a trial. Undefined: the search has ended. */
+async function firstBusy(
+  planners: readonly ChildProcess[],
+  search: ChildProcess,
+): Promise<ChildProcess | undefined> {
+  let found: ChildProcess | undefined;
+  await withQueue((queue) =>
+    waitUntil(
+      async () => {
+        const trials = await queue.getActive();
+        const pids = trials.map(({ progress }) => (progress as { planner?: number }).planner);
+        found = planners.find(({ pid }) => pids.includes(pid));
+        return found !== undefined || search.exitCode !== null;
+      },
+      { what: 'a planner performs a trial' },
+    ),
+  );
+  return found;
+}
+
+/** Ids of the trials with results. */
+async function idsDone(): Promise<(string | undefined)[]> {
+  return withQueue(async (queue) => (await queue.getCompleted()).map(({ id }) => id));
 }
 
 async function killed(child: ChildProcess): Promise<void> {
@@ -98,6 +129,40 @@ describe('a search on planners', () => {
     await killed(third);
     expect(await search.stdout).toBe(local);
     expect(second.exitCode).toBe(null);
+  });
+
+  it('gives the bytes of a local search on eight planners, though three busy ones are killed', async () => {
+    const local = await plan('--threads', '1').stdout;
+    const planners = Array.from({ length: 8 }, planner);
+    const search = plan(...onPlanners());
+    const living = new Set(planners);
+    while (living.size > 5) {
+      const busy = await firstBusy([...living], search.child);
+      // The fastest planners end the search before the third kill.
+      if (busy === undefined) break;
+      living.delete(busy);
+      await killed(busy);
+    }
+    expect(living.size).toBeLessThan(8);
+    expect(await search.stdout).toBe(local);
+    expect([...living].map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual(
+      Array(living.size).fill(null),
+    );
+  });
+
+  it('loses no trial when a Redis with persistence is killed', async () => {
+    const local = await plan('--threads', '1').stdout;
+    await redis.close();
+    redis = await PrivateRedis.launch(...PERSISTENT);
+    planner();
+    const search = plan(...onPlanners());
+    await trialsDone(4, search.child);
+    const before = await idsDone();
+    await redis.kill();
+    await redis.start();
+    expect(await idsDone()).toEqual(expect.arrayContaining(before));
+    expect(await search.stdout).toBe(local);
+    expect(await idsDone()).toEqual(expect.arrayContaining(before));
   });
 
   it('continues where a killed one stopped', async () => {

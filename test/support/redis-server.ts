@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from './wait';
 
+/** Each write is on the disk before its answer. */
+export const PERSISTENT = ['--appendonly', 'yes', '--appendfsync', 'always'];
+
 /**
  * A private redis-server of one test file, on a unix socket that survives `kill` and `start` of the
  * server behind it.
@@ -12,10 +15,14 @@ import { waitUntil } from './wait';
 export class PrivateRedis {
   private process: ChildProcess | undefined;
 
-  private constructor(private readonly directory: string) {}
+  private constructor(
+    private readonly directory: string,
+    private readonly flags: readonly string[],
+  ) {}
 
-  static async launch(): Promise<PrivateRedis> {
-    const redis = new PrivateRedis(await mkdtemp(join(tmpdir(), 'baton-redis-')));
+  /** @param flags further options of redis-server, for example `...PERSISTENT` */
+  static async launch(...flags: string[]): Promise<PrivateRedis> {
+    const redis = new PrivateRedis(await mkdtemp(join(tmpdir(), 'baton-redis-')), flags);
     await redis.start();
     return redis;
   }
@@ -39,12 +46,13 @@ export class PrivateRedis {
       '',
       '--dir',
       this.directory,
+      ...this.flags,
     ];
     this.process = spawn('redis-server', options, { stdio: 'ignore' });
     await waitUntil(() => accepts(this.socketPath), { what: 'redis-server accepts connections' });
   }
 
-  /** SIGKILL: nothing is saved; the next `start` has no data. */
+  /** SIGKILL: the next `start` has no data, unless the server is persistent. */
   async kill(): Promise<void> {
     const dead = this.process;
     if (dead === undefined) return;

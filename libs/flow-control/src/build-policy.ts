@@ -5,6 +5,8 @@ import {
   type OwnPolicyParts,
   type OwnSpec,
   type PolicyWatch,
+  reported,
+  specName,
   STRICT,
 } from '@baton/placement';
 import { builtInPolicy, type FlowPolicyKind } from './built-in';
@@ -22,9 +24,13 @@ export interface FlowPolicyParts {
 }
 
 export function buildFlowPolicy(spec: FlowPolicySpec, parts: FlowPolicyParts): FlowPolicy {
-  if (typeof spec === 'string') return builtInPolicy(spec, parts.timeoutUs);
-  const { random, watch = STRICT } = parts;
-  return new OwnFlowPolicy(spec, { stage: 'flow', random }, watch);
+  const { random, timeoutUs, watch = STRICT } = parts;
+  const isBuiltIn = typeof spec === 'string';
+  const policy = isBuiltIn
+    ? builtInPolicy(spec, timeoutUs)
+    : new OwnFlowPolicy(spec, { stage: 'flow', random }, watch);
+  const name = isBuiltIn ? spec : specName(spec);
+  return reported(policy, 'pick', { kind: 'flow-control', stage: 'flow', policy: name, watch });
 }
 
 interface Note {

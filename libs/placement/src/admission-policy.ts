@@ -5,10 +5,12 @@ import {
   type OwnPolicyParts,
   type OwnSpec,
   type PolicyWatch,
+  specName,
   STRICT,
 } from './guarded';
 import { promptOnly } from './own-policy';
 import type { PlacementContext } from './policy';
+import { reported } from './timed-policy';
 
 /** The router's view of the stage that would compute the prompt. */
 export interface AdmissionContext extends PlacementContext {
@@ -116,13 +118,17 @@ export function buildAdmission(
   random: RandomStream,
   watch: PolicyWatch = STRICT,
 ): (context: AdmissionContext) => AdmissionPolicy {
-  if (spec.kind === 'slo-ttft') {
-    const policy = new SloAdmission(spec.sloUs);
-    return () => policy;
-  }
-  const fallback = spec.fallback ? new SloAdmission(spec.fallback.sloUs) : ADMIT_ALL;
-  const of = (stage: 'prefill' | 'aggregated'): AdmissionPolicy =>
-    new OwnAdmission(spec, { stage, random: random.stream(stage) }, fallback, watch);
+  const of = (stage: 'prefill' | 'aggregated'): AdmissionPolicy => {
+    const policy = policyOf(spec, { stage, random: random.stream(stage) }, watch);
+    const named = { kind: 'admission', stage, policy: specName(spec), watch } as const;
+    return reported(policy, 'admit', named);
+  };
   const policies = { prefill: of('prefill'), aggregated: of('aggregated') };
   return ({ stage }) => policies[stage === 'aggregated' ? stage : 'prefill'];
+}
+
+function policyOf(spec: AdmissionSpec, parts: OwnPolicyParts, watch: PolicyWatch): AdmissionPolicy {
+  if (spec.kind === 'slo-ttft') return new SloAdmission(spec.sloUs);
+  const fallback = spec.fallback ? new SloAdmission(spec.fallback.sloUs) : ADMIT_ALL;
+  return new OwnAdmission(spec, parts, fallback, watch);
 }

@@ -1,4 +1,5 @@
 import { isObject, RandomStream } from '@baton/kernel';
+import type { PolicyDecision } from './timed-policy';
 import type { EngineRole } from './topology';
 
 /** Longest time for one answer of a user's module on the live clock, ms of wall time. */
@@ -36,6 +37,11 @@ export interface OwnSpec<Policy> {
   readonly module: OwnModule<Policy>;
   /** File and line of a function of the policy, `my-policy.mjs:12`. Undefined: unknown. */
   readonly placeOf?: (method: unknown) => string | undefined;
+}
+
+/** The name of a policy: its kind, or the file of a user's own one. */
+export function specName(spec: { readonly kind: string } | OwnSpec<never>): string {
+  return 'path' in spec ? spec.path.slice(spec.path.lastIndexOf('/') + 1) : spec.kind;
 }
 
 const STAGES: readonly PolicyStage[] = ['prefill', 'decode', 'aggregated'];
@@ -108,6 +114,8 @@ export class NoAnswer extends Error {
 
 export interface PolicyWatch {
   readonly onFault: (fault: PolicyFault) => void;
+  /** Counts the decisions of built-in and users' policies. Undefined: they are not timed. */
+  readonly onDecision?: (decision: PolicyDecision) => void;
   /** Wall ms. Undefined on the virtual clock, where no answer is slow. */
   readonly nowMs?: () => number;
   /** Undefined: a call that does not return blocks its caller. */

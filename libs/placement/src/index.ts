@@ -6,7 +6,15 @@ export type { PolicySpec } from './build-policy';
 export { ChangesError, checkChanges, formatChanges, parseChanges } from './changes';
 export type { ScheduledChange } from './changes';
 export { isPrefilledOnDecode } from './disaggregation';
-export { Guarded, NoAnswer, originOf, PolicyError, readOwnModule, STRICT } from './guarded';
+export {
+  Guarded,
+  NoAnswer,
+  originOf,
+  PolicyError,
+  readOwnModule,
+  specName,
+  STRICT,
+} from './guarded';
 export type {
   OwnModule,
   OwnPolicyParts,
@@ -37,6 +45,8 @@ export type { BlockRange } from './prefix-memory';
 export { retryAfterSeconds } from './retry-after';
 export { chooseRoute } from './route';
 export type { ClusterLoad, RouteChoice, StageLoad } from './route';
+export { reported, withTimer } from './timed-policy';
+export type { PolicyDecision } from './timed-policy';
 export {
   formatTopology,
   MAX_ENGINES,

@@ -1,9 +1,10 @@
 import type { Micros, RandomStream } from '@baton/kernel';
 import { buildPolicy, type PolicySpec } from './build-policy';
 import { isPrefilledOnDecode } from './disaggregation';
-import { type PolicyWatch, STRICT } from './guarded';
+import { type PolicyWatch, specName, STRICT } from './guarded';
 import { OwnPolicy, type OwnPolicySpec } from './own-policy';
 import type { PlacementContext, Policy } from './policy';
+import { reported } from './timed-policy';
 import type { EngineRole } from './topology';
 
 /**
@@ -33,8 +34,7 @@ export interface PlacerSpec {
 
 /** The name of a policy: its kind, or the file of a user's own one. */
 export function policyName(spec: StagePolicySpec): string {
-  if (spec === 'pull') return spec;
-  return spec.kind === 'own' ? spec.path.slice(spec.path.lastIndexOf('/') + 1) : spec.kind;
+  return spec === 'pull' ? spec : specName(spec);
 }
 
 const FALLBACK: PolicySpec = { kind: 'least-requests' };
@@ -127,6 +127,12 @@ interface PolicyParts {
 
 function policyOf(policy: StagePolicySpec, parts: PolicyParts): Policy | null {
   if (policy === 'pull') return null;
+  const { stage, watch } = parts;
+  const named = { kind: 'placement', stage, policy: specName(policy), watch } as const;
+  return reported(stagePolicy(policy, parts), 'choose', named);
+}
+
+function stagePolicy(policy: PolicySpec | OwnPolicySpec, parts: PolicyParts): Policy {
   const { random, spec, watch } = parts;
   if (policy.kind !== 'own') return buildPolicy(policy, random);
   const fallback = buildPolicy(spec.fallback ?? FALLBACK, random.stream('fallback'));

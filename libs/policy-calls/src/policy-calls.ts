@@ -40,10 +40,17 @@ function prepareLive(): PolicyCall {
   return (liveCall ??= callWithin(LIVE, CallWatch.start(LIVE)));
 }
 
-/** The watch of policies in a live process. Its thread starts when there is a user's policy. */
-export function liveWatch(onFault: PolicyWatch['onFault']): PolicyWatch {
+/**
+ * The watch of policies in a live process. Its thread starts when there is a user's policy.
+ *
+ * @param onDecision undefined: decisions are not timed
+ */
+export function liveWatch(
+  onFault: PolicyWatch['onFault'],
+  onDecision?: PolicyWatch['onDecision'],
+): PolicyWatch {
   return {
-    ...{ onFault, nowMs: () => performance.now() },
+    ...{ onFault, ...(onDecision && { onDecision }), nowMs: () => performance.now() },
     call: (ask) => prepareLive()(ask),
     prepare: () => void prepareLive(),
   };

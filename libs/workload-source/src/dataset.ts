@@ -47,15 +47,8 @@ export function generateDataset(
   const output = lengths(flags, outputLength(flags));
   const base = { arrivalUs, output, blockTokens, seed };
   switch (kind) {
-    case 'random': {
-      const prompt = lengths(flags, flags.count('randomInputLen') ?? INPUT_LENGTH);
-      const prefixTokens = flags.count('randomPrefixLen', 0) ?? 0;
-      const shared: SharedPrefixes | undefined =
-        prefixTokens === 0
-          ? undefined
-          : { prefixes: 1, popularity: { kind: 'uniform' }, prefixTokens };
-      return generateSingleTurn({ ...base, prompt, shared });
-    }
+    case 'random':
+      return singleTurns(arrivalUs, flags, context);
     case 'shared-prefix':
       return generateSingleTurn({ ...base, ...sharedPrefixes(flags) });
     case 'multi-turn':
@@ -69,6 +62,35 @@ export function generateDataset(
         maxContextTokens: context.maxModelLen,
       });
   }
+}
+
+/** The requests of an access log, whose lengths are those of `--dataset random`. */
+export function withAssumedLengths(
+  { arrivalUs }: Workload,
+  flags: FlagValues,
+  context: Omit<DatasetContext, 'maxModelLen'>,
+): Workload {
+  return singleTurns(arrivalUs, flags, context);
+}
+
+/** Lengths that a log without them gets, in words. */
+export function assumedLengths(flags: FlagValues): string {
+  const input = flags.count('randomInputLen') ?? INPUT_LENGTH;
+  const output = flags.count('randomOutputLen') ?? OUTPUT_LENGTH;
+  return `prompts of ${input} and outputs of ${output} tokens on average`;
+}
+
+function singleTurns(
+  arrivalUs: Float64Array,
+  flags: FlagValues,
+  { seed, blockSize: blockTokens }: Omit<DatasetContext, 'maxModelLen'>,
+): Workload {
+  const prompt = lengths(flags, flags.count('randomInputLen') ?? INPUT_LENGTH);
+  const output = lengths(flags, outputLength(flags));
+  const prefixTokens = flags.count('randomPrefixLen', 0) ?? 0;
+  const shared: SharedPrefixes | undefined =
+    prefixTokens === 0 ? undefined : { prefixes: 1, popularity: { kind: 'uniform' }, prefixTokens };
+  return generateSingleTurn({ arrivalUs, prompt, output, blockTokens, seed, shared });
 }
 
 /**

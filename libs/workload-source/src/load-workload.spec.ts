@@ -52,6 +52,23 @@ describe('a trace', () => {
     expect(await workloadOf({ trace: packed, traceFormat: 'vidur' })).toEqual(plain);
   });
 
+  it('has the lengths of the flags where the log has none, and says so', async () => {
+    const line = '127.0.0.1:5 - "POST /v1/chat/completions HTTP/1.1" 200 OK';
+    const times = ['05,000', '06,500'].map((second) => `2026-01-02 03:04:${second} INFO ${line}\n`);
+    const trace = file('access.log', times.join(''));
+    const flags = { randomInputLen: '2000', randomOutputLen: '300' };
+    const { workload, notes } = await load({ trace, ...flags });
+    expect([...workload.arrivalUs]).toEqual([0, 1_500_000]);
+    expect([...workload.promptTokens, ...workload.outputTokens]).toEqual([2000, 2000, 300, 300]);
+    expect(notes).toEqual([
+      'Lengths are assumed, because the access log has none: prompts of 2000 and outputs of 300 ' +
+        'tokens on average. Change them with --random-input-len and --random-output-len.',
+    ]);
+    await expect(load({ trace: tenRows, ...flags })).rejects.toThrow(
+      '--random-input-len has no effect on a trace of the format vidur.',
+    );
+  });
+
   it('is cut by number of requests and by time', async () => {
     expect((await workloadOf({ trace: tenRows, limit: '4' })).count).toBe(4);
     expect((await workloadOf({ trace: tenRows, numPrompts: '4' })).count).toBe(4);

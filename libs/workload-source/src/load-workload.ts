@@ -27,7 +27,13 @@ import {
   workloadStream,
 } from '@baton/workload';
 import { type ArrivalPlan, arrivalsOfTrace } from './arrival-flags';
-import { type DatasetContext, type DatasetKind, generateDataset } from './dataset';
+import {
+  assumedLengths,
+  type DatasetContext,
+  type DatasetKind,
+  generateDataset,
+  withAssumedLengths,
+} from './dataset';
 import { isExchangeFile, readExchanges } from './files/exchanges';
 import { readLines } from './files/file-lines';
 import { FlagValues } from './flag-values';
@@ -36,6 +42,7 @@ import { SHIPPED_TRACES, shippedTracePath, shippedTracesText } from './files/shi
 import {
   belongsTo,
   flagNameOf,
+  LENGTH_FLAGS,
   type SourceKind,
   SOURCES,
   WORKLOAD_FLAGS,
@@ -204,16 +211,37 @@ function datasetOf(
 
 async function loadTrace(values: FlagValues, context: WorkloadContext): Promise<LoadedWorkload> {
   const name = values.text('trace') ?? '';
-  if (isExchangeFile(name)) return loadExchanges(name, values, context);
+  if (isExchangeFile(name)) {
+    refuseLengths(values, 'baton');
+    return loadExchanges(name, values, context);
+  }
   const { workload: read, report } = await readTraceFile(name, values, context);
-  const wanted = head(read, values.count('numPrompts', 0) ?? read.count);
+  const { format } = report;
+  const hasLengths = format !== 'access';
+  if (hasLengths) refuseLengths(values, format);
+  const whole = hasLengths ? read : withAssumedLengths(read, values, context);
+  const wanted = head(whole, values.count('numPrompts', 0) ?? whole.count);
   const plan = arrivalsOfTrace(values, wanted);
+  const notes = notesOn(wanted, plan, report);
   return {
     workload: retimed(wanted, plan, context.seed),
-    source: { kind: 'trace', name, format: report.format },
+    source: { kind: 'trace', name, format },
     report,
-    notes: notesOn(wanted, plan, report),
+    notes: hasLengths ? notes : [...notes, assumptionOf(values)],
   };
+}
+
+function refuseLengths(values: FlagValues, format: TraceFormat): void {
+  const given = LENGTH_FLAGS.find((flag) => values.has(flag));
+  if (given === undefined) return;
+  throw new UsageError(`${flagNameOf(given)} has no effect on a trace of the format ${format}.`);
+}
+
+function assumptionOf(values: FlagValues): string {
+  return (
+    `Lengths are assumed, because the access log has none: ${assumedLengths(values)}. ` +
+    'Change them with --random-input-len and --random-output-len.'
+  );
 }
 
 async function loadExchanges(

@@ -120,27 +120,27 @@ export const WORKLOAD_FLAG_ROWS = {
   randomInputLen: {
     value: 'tokens',
     help: 'Prompt length in tokens; for multi-turn, the length of each message (default: 1024).',
-    of: ['random', 'shared-prefix', 'multi-turn'],
+    of: ['random', 'shared-prefix', 'multi-turn', 'trace'],
   },
   randomOutputLen: {
     value: 'tokens',
     help: 'Output length in tokens (default: 128).',
-    of: ['random', 'shared-prefix', 'multi-turn'],
+    of: ['random', 'shared-prefix', 'multi-turn', 'trace'],
   },
   randomRangeRatio: {
     value: 'r',
     help: 'Lengths are uniform within length · (1 - r) and length · (1 + r) (default: 0).',
-    of: ['random', 'shared-prefix', 'multi-turn'],
+    of: ['random', 'shared-prefix', 'multi-turn', 'trace'],
   },
   lengthSigma: {
     value: 'x',
     help: 'Draw lengths from a lognormal with these means and this sigma (default: exact).',
-    of: ['random', 'shared-prefix', 'multi-turn'],
+    of: ['random', 'shared-prefix', 'multi-turn', 'trace'],
   },
   randomPrefixLen: {
     value: 'tokens',
     help: 'Number of equal tokens at the start of all prompts, added to their length (default: 0).',
-    of: ['random', 'multi-turn'],
+    of: ['random', 'multi-turn', 'trace'],
   },
   prefixRepetitionNumPrefixes: {
     value: 'n',
@@ -185,6 +185,13 @@ export const WORKLOAD_FLAG_ROWS = {
 } as const satisfies Record<string, WorkloadFlagRow>;
 
 export type WorkloadFlag = keyof typeof WORKLOAD_FLAG_ROWS;
+
+/** Flags of lengths. On a trace, they apply to the format access. */
+export const LENGTH_FLAGS = [
+  ...(['randomInputLen', 'randomOutputLen', 'randomRangeRatio'] as const),
+  ...(['lengthSigma', 'randomPrefixLen'] as const),
+] as const satisfies readonly WorkloadFlag[];
+
 export const WORKLOAD_FLAGS = Object.keys(WORKLOAD_FLAG_ROWS) as readonly WorkloadFlag[];
 
 /** The given values, by option name. */

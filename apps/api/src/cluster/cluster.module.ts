@@ -1,6 +1,6 @@
 import { SystemWallClock } from '@baton/clock';
 import { type BatonConfig, LiveSettings } from '@baton/config';
-import { buildRouting, type JobRouting, PolicyFaultBook } from '@baton/routing';
+import { buildRouting, type JobRouting, PolicyDecisionBook, PolicyFaultBook } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
 import { liveWatch } from '@baton/policy-calls';
 import type { PolicyFault, PolicyWatch } from '@baton/placement';
@@ -36,7 +36,12 @@ const PROVIDERS = [
   ModelCatalog,
   Submitter,
   { provide: PolicyFaultBook, inject: [LOGGER], useFactory: faultBookOf },
-  { provide: POLICY_WATCH, inject: [PolicyFaultBook], useFactory: policyWatchOf },
+  { provide: PolicyDecisionBook, useFactory: () => new PolicyDecisionBook() },
+  {
+    provide: POLICY_WATCH,
+    inject: [PolicyFaultBook, PolicyDecisionBook],
+    useFactory: policyWatchOf,
+  },
   {
     provide: ROUTING,
     inject: [CONFIG, TRANSPORT, API_IDENTITY, POLICY_WATCH],
@@ -77,8 +82,11 @@ function faultBookOf(log: Logger): PolicyFaultBook {
   return new PolicyFaultBook((message) => log.warn(message));
 }
 
-function policyWatchOf(faults: PolicyFaultBook): PolicyWatch {
-  return liveWatch((fault) => faults.add(fault));
+function policyWatchOf(faults: PolicyFaultBook, decisions: PolicyDecisionBook): PolicyWatch {
+  return liveWatch(
+    (fault) => faults.add(fault),
+    (decision) => decisions.add(decision),
+  );
 }
 
 type RoutingParts = [BatonConfig, Transport, ApiIdentity, PolicyWatch];

@@ -37,7 +37,8 @@ export async function comparePolicies(
   const trials = choices.map((choice) => {
     return { choice, prepared: prepared.under(configUnder(kind, choice, prepared.config)) };
   });
-  const live = isLive ? await livePolicies(trials, { flags, given }) : undefined;
+  const { live: decisions } = kind;
+  const live = isLive ? await livePolicies(trials, { flags, given, decisions }) : undefined;
   const virtual = await withProgress('replays', (onProgress) =>
     trials.map((trial, done) => {
       onProgress(done, trials.length);

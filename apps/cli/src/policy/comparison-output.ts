@@ -1,10 +1,12 @@
-import type { Summary } from '@baton/analysis';
+import { roundTo, type Summary } from '@baton/analysis';
 import type * as report from '@baton/report';
 import { imbalanceOf } from './imbalance';
 import type { KindColumn, PolicyKind } from './policy-kinds';
 import type { PolicyOutcome } from './policy-outcome';
 
+const SECONDS_PER_HOUR = 3_600;
 const PLOT_COLUMNS = 48;
+const GPU_HOURS: KindColumn = 'GPU-hours';
 /** Columns for the figure of a bar. */
 const FIGURE_COLUMNS = 12;
 
@@ -27,7 +29,8 @@ function rowOf({ policy, summary, faults, wallSeconds, ...rest }: PolicyOutcome)
     completed: summary.completed,
     rejected: summary.rejected,
     preemptions: summary.preemptions,
-    ...(autoscaling && { gpu_hours: autoscaling.gpu_hours, changes: autoscaling.events.length }),
+    ...((autoscaling ?? rest.live) && { gpu_hours: virtualGpuHours(summary) }),
+    ...(autoscaling && { changes: autoscaling.events.length }),
     policy_faults: faults,
     decisions_per_second: rest.decisionsPerSecond,
     requests_per_wall_second: summary.requests / wallSeconds,
@@ -45,12 +48,13 @@ export async function comparisonText(
 ): Promise<string> {
   const formats: Formats = await import('@baton/report');
   const isLive = outcomes.some(({ live }) => live !== undefined);
+  const columns = isLive ? [...new Set([...kind.columns, GPU_HOURS])] : kind.columns;
   const clock = isLive ? ' on the virtual clock' : '';
   const virtual = outcomes.map(({ policy, summary }) => ({ policy, ms: summary.ttft_ms.mean }));
   const live = outcomes.map((each) => ({ policy: liveName(each), ms: each.live?.ttft_ms ?? null }));
   return [
     ...(isLive ? ['On the virtual clock:\n'] : []),
-    virtualTable(kind, outcomes, formats),
+    virtualTable(columns, outcomes, formats),
     ...(outcomes[0]!.summary.slo_classes ? [classTable(outcomes, formats)] : []),
     plotOf(`TTFT mean${clock}`, virtual, formats),
     ...(isLive
@@ -61,7 +65,7 @@ export async function comparisonText(
 }
 
 function virtualTable(
-  { columns }: PolicyKind,
+  columns: readonly KindColumn[],
   outcomes: readonly PolicyOutcome[],
   formats: Formats,
 ): string {
@@ -75,7 +79,7 @@ function virtualTable(
     formatNumber(summary.goodput_rps),
     ...columns.map((column) => figureOf(column, summary, formats)),
     String(faults),
-    formatNumber(decisionsPerSecond && Math.round(decisionsPerSecond)),
+    wholeNumber(decisionsPerSecond, formatNumber),
   ]);
   return consoleTable(aligned([...names, 'faults', 'decisions/s']), rows);
 }
@@ -97,8 +101,17 @@ function figureOf(
     case 'preempted':
       return formatNumber(summary.preemptions);
     case 'GPU-hours':
-      return formatNumber(summary.autoscaling?.gpu_hours ?? null);
+      return formatNumber(virtualGpuHours(summary));
   }
+}
+
+/** GPUs of all engines × simulated time. */
+function virtualGpuHours({
+  autoscaling,
+  gpus,
+  simulated_seconds: seconds,
+}: Summary): number | null {
+  return autoscaling ? autoscaling.gpu_hours : roundTo((gpus * seconds) / SECONDS_PER_HOUR, 6);
 }
 
 function classTable(
@@ -134,9 +147,19 @@ function liveTable(
         : formatNumber(live?.imbalance ?? null),
     ),
     formatNumber(live?.completed ?? null),
+    formatNumber(live?.gpu_hours ?? null),
     formatNumber(live?.policy_faults ?? null),
+    wholeNumber(live?.decisions_per_second, formatNumber),
   ]);
-  return consoleTable(aligned([...names, ...ofPlacement, 'completed', 'faults']), rows);
+  const last = ['completed', GPU_HOURS, 'faults', 'decisions/s'];
+  return consoleTable(aligned([...names, ...ofPlacement, ...last]), rows);
+}
+
+function wholeNumber(
+  value: number | null | undefined,
+  formatNumber: Formats['formatNumber'],
+): string {
+  return formatNumber(value == null ? null : Math.round(value));
 }
 
 /** Marks a policy whose live figures are void. */

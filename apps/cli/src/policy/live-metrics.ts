@@ -9,6 +9,19 @@ export interface PolicyMetrics {
   readonly prefixHitRate: number | null;
   /** As on the virtual clock; null: no engine was busy. */
   readonly imbalance: number | null;
+  /** Decisions of the API's router. */
+  readonly decisions: readonly CountedDecisions[];
+  /** By role: engines now, and seconds of all engines since the API began. */
+  readonly engines: ReadonlyMap<string, number>;
+  readonly engineSeconds: ReadonlyMap<string, number>;
+}
+
+export interface CountedDecisions {
+  readonly kind: string;
+  readonly stage: string;
+  readonly count: number;
+  /** Wall time of all of them. */
+  readonly seconds: number;
 }
 
 export async function policyMetricsAt(baseUrl: string): Promise<PolicyMetrics> {
@@ -31,5 +44,28 @@ export function policyMetricsIn(page: string): PolicyMetrics {
     policyFaults: sum('baton:policy_faults_total'),
     prefixHitRate: lookedUp === 0 ? null : sum('vllm:prefix_cache_hits_total') / lookedUp,
     imbalance: imbalanceOf(engines),
+    decisions: decisionsIn(of),
+    engines: sumsByStage(of('baton:engines')),
+    engineSeconds: sumsByStage(of('baton:engine_seconds_total')),
   };
+}
+
+function decisionsIn(of: (name: string) => Sample[]): CountedDecisions[] {
+  const keyOf = ({ labels }: Sample): string => JSON.stringify(labels);
+  const times = new Map(
+    of('baton:policy_decision_seconds_total').map((each) => [keyOf(each), each.value]),
+  );
+  return of('baton:policy_decisions_total').map((sample) => {
+    const { kind = '', stage = '' } = sample.labels;
+    return { kind, stage, count: sample.value, seconds: times.get(keyOf(sample)) ?? 0 };
+  });
+}
+
+function sumsByStage(samples: readonly Sample[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const { labels, value } of samples) {
+    const stage = labels['stage'] ?? '';
+    sums.set(stage, (sums.get(stage) ?? 0) + value);
+  }
+  return sums;
 }

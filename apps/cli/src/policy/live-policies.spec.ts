@@ -4,14 +4,16 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EXIT_CODES } from '../exit-codes';
 import { readReplayFlags } from '../replay/replay-flags';
 import { comparisonText } from './comparison-output';
+import type { PolicyMetrics } from './live-metrics';
 import { liveExitCode, livePolicies, type LiveTestParts } from './live-policies';
-import { KINDS_OF_POLICIES } from './policy-kinds';
+import { KINDS_OF_POLICIES, type PolicyKindName } from './policy-kinds';
 import type { PolicyOutcome, PolicyTrial } from './policy-outcome';
 
 const LOAD = { dataset: 'random', numPrompts: '4', requestRate: '10', topology: '1P1D' };
-const TRIALS = ['one', 'two', 'three'].map(
-  (name) => ({ choice: { name, options: {} }, prepared: { config: defaultConfig() } }) as never,
-) as PolicyTrial[];
+const TRIALS = ['one', 'two', 'three'].map((name) => {
+  const prepared = { config: defaultConfig(), scenario: { pools: [] } };
+  return { choice: { name, options: {} }, prepared } as never;
+}) as PolicyTrial[];
 const LATE = 'the load was late';
 
 interface Run {
@@ -19,11 +21,25 @@ interface Run {
   readonly wasInterrupted?: boolean;
 }
 
+const METRICS: PolicyMetrics = {
+  ...{ policyFaults: 0, prefixHitRate: 0.5, imbalance: 1.25 },
+  decisions: [
+    { kind: 'placement', stage: 'prefill', count: 30, seconds: 0.01 },
+    { kind: 'placement', stage: 'decode', count: 10, seconds: 0.01 },
+    { kind: 'admission', stage: 'prefill', count: 7, seconds: 1 },
+  ],
+  ...{ engines: new Map(), engineSeconds: new Map() },
+};
+
 let said = '';
 afterEach(() => vi.restoreAllMocks());
 
 /** A live test of three policies whose loads end like this. */
 async function tested(...runs: Run[]) {
+  return testedAs('placement', ...runs);
+}
+
+async function testedAs(kind: PolicyKindName, ...runs: Run[]) {
   said = '';
   vi.spyOn(process.stderr, 'write').mockImplementation((text) => (said += String(text)) !== '');
   const parts: LiveTestParts = {
@@ -33,13 +49,21 @@ async function tested(...runs: Run[]) {
     }),
     bench: () => {
       const { void: reason = null, wasInterrupted = false } = runs.shift() ?? {};
-      const figures = { mean_ttft_ms: 1, p99_ttft_ms: 2, mean_tpot_ms: 3, completed: 4 };
+      const figures = {
+        duration: 1,
+        mean_ttft_ms: 1,
+        p99_ttft_ms: 2,
+        mean_tpot_ms: 3,
+        completed: 4,
+      };
       const state = { was_interrupted: wasInterrupted, load_generator: { void: reason } };
       return Promise.resolve({ exitCode: 0, document: { ...figures, ...state } });
     },
-    metricsAt: () => Promise.resolve({ policyFaults: 0, prefixHitRate: 0.5, imbalance: 1.25 }),
+    metricsAt: () => Promise.resolve(METRICS),
   };
-  const figures = await livePolicies(TRIALS, { flags: readReplayFlags(LOAD), given: LOAD }, parts);
+  const asked = { flags: readReplayFlags(LOAD), given: LOAD };
+  const { live: decisions } = KINDS_OF_POLICIES[kind];
+  const figures = await livePolicies(TRIALS, { ...asked, decisions }, parts);
   return { figures, exitCode: liveExitCode(TRIALS, figures) };
 }
 
@@ -48,6 +72,16 @@ describe('baton policy test --live', () => {
     const { figures, exitCode } = await tested();
     expect([figures.length, exitCode]).toEqual([3, EXIT_CODES.done]);
     expect(said).not.toContain('void');
+  });
+
+  it.each([
+    ['placement', 2_000],
+    ['decode-placement', 1_000],
+    ['admission', 7],
+    ['scheduling', null],
+  ] as const)('gives the decisions per second of %s that the router made', async (kind, rate) => {
+    const { figures } = await testedAs(kind);
+    expect(figures.map((each) => each.decisions_per_second)).toEqual([rate, rate, rate]);
   });
 
   it('names a void row, and ends with the exit code of a void bench', async () => {
@@ -73,6 +107,7 @@ describe('baton policy test --live', () => {
     const text = await comparisonText(KINDS_OF_POLICIES.placement, outcomes);
     expect(text.match(/^\w+ \(VOID\)/gm)).toEqual(['two (VOID)', 'two (VOID)']);
     expect(text.match(/VOID/g)).toHaveLength(2);
-    expect(text).toMatch(/^three +1 ms .* 50 % +1\.25 /m);
+    expect(text).toMatch(/^Every row: TTFT mean 1 ms, .* hits 50 %, imbalance 1\.25,$/m);
+    expect(text).toMatch(/GPU-hours 0, faults 0, decisions\/s 2,000\.$/m);
   });
 });

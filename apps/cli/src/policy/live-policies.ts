@@ -7,8 +7,10 @@ import { type ResultDocument, voidReason } from '../bench/result-document';
 import { EXIT_CODES } from '../exit-codes';
 import { partConfig, type GivenReplayFlags, type ReplayFlags } from '../replay/replay-flags';
 import { say } from '../say';
+import { gpuHours } from './live-hours';
 import { StopRequests } from '../up/stop-requests';
-import { type PolicyMetrics, policyMetricsAt } from './live-metrics';
+import { type CountedDecisions, type PolicyMetrics, policyMetricsAt } from './live-metrics';
+import type { LiveDecisions } from './policy-kinds';
 import type { LiveFigures, PolicyTrial } from './policy-outcome';
 
 /**
@@ -45,6 +47,8 @@ export interface LiveTest {
   readonly flags: ReplayFlags;
   /** The flags of the command line. */
   readonly given: GivenReplayFlags;
+  /** The decisions of the API's router that the policies make. Undefined: none. */
+  readonly decisions?: LiveDecisions | undefined;
 }
 
 /** The clusters of a live test, and the load on them. */
@@ -91,10 +95,13 @@ async function measured(
   try {
     const baseUrl = await cluster.readyUnless(stop);
     if (baseUrl === undefined) return undefined;
+    const before = await asked.metricsAt(baseUrl);
+    const beganMs = performance.now();
     const { document } = await bench(loadFlags(asked.flags, config, baseUrl), stop);
     if (document['was_interrupted'] === true) return undefined;
-    const metrics = await asked.metricsAt(baseUrl);
-    return figuresOf(document, { speedup: config.speedup, metrics });
+    const after = await asked.metricsAt(baseUrl);
+    const betweenSeconds = (performance.now() - beganMs) / 1_000;
+    return figuresOf(trial, document, { scrapes: [before, after], betweenSeconds, ...asked });
   } finally {
     await cluster.stop();
   }
@@ -110,10 +117,19 @@ function loadFlags(
   return { ...readBenchFlags(load), slo: slo && onWallClock(slo, speedup) };
 }
 
+interface Scraped extends Pick<LiveTest, 'decisions'> {
+  readonly scrapes: readonly [PolicyMetrics, PolicyMetrics];
+  readonly betweenSeconds: number;
+}
+
 function figuresOf(
+  { prepared: { config, scenario } }: PolicyTrial,
   document: ResultDocument,
-  { speedup, metrics }: { readonly speedup: number; readonly metrics: PolicyMetrics },
+  { scrapes, betweenSeconds, decisions }: Scraped,
 ): LiveFigures {
+  const { speedup } = config;
+  const [, metrics] = scrapes;
+  const loadSeconds = Number(document['duration']);
   const { request_goodput: goodput } = document as { request_goodput?: number | null };
   return {
     ttft_ms: Number(document['mean_ttft_ms']) * speedup,
@@ -123,9 +139,21 @@ function figuresOf(
     completed: Number(document['completed']),
     prefix_hit_rate: metrics.prefixHitRate,
     imbalance: metrics.imbalance,
+    decisions_per_second: perSecond(metrics.decisions, decisions),
+    gpu_hours: gpuHours(scenario, scrapes, { betweenSeconds, loadSeconds, speedup }),
     policy_faults: metrics.policyFaults,
     void: voidReason(document),
   };
+}
+
+/** Null: the policies made no such decision in the API. */
+function perSecond(counted: readonly CountedDecisions[], wanted?: LiveDecisions): number | null {
+  const own = counted.filter(({ kind, stage }) => {
+    return kind === wanted?.kind && (wanted.stage ?? stage) === stage;
+  });
+  const count = own.reduce((sum, each) => sum + each.count, 0);
+  const seconds = own.reduce((sum, each) => sum + each.seconds, 0);
+  return count === 0 || seconds === 0 ? null : count / seconds;
 }
 
 function onWallClock(slo: Slo, speedup: number): Slo {

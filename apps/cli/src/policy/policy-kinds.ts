@@ -1,7 +1,8 @@
 import { type BatonConfig, UsageError } from '@baton/config';
 import { SCHEDULING_NAMES } from '@baton/engine';
 import { FLOW_POLICY_KINDS } from '@baton/flow-control';
-import { formatTopology, POLICY_KINDS } from '@baton/placement';
+import type { Stage } from '@baton/contract';
+import { formatTopology, POLICY_KINDS, type PolicyDecision } from '@baton/placement';
 import { scaleBounds } from '@baton/scaling';
 import {
   timedAdmission,
@@ -32,6 +33,12 @@ export interface PolicyChoice {
 /** Columns of figures that policies of only some kinds change. */
 export type KindColumn = 'in SLO' | 'hits' | 'imbalance' | 'refused' | 'preempted' | 'GPU-hours';
 
+export interface LiveDecisions {
+  readonly kind: PolicyDecision['kind'];
+  /** Unset: of every stage. */
+  readonly stage?: Stage;
+}
+
 /** A decision of the cluster that a user's module can make. */
 export interface PolicyKind {
   /** The option that names a module. */
@@ -40,6 +47,8 @@ export interface PolicyKind {
   readonly other?: PolicyOption;
   readonly builtIn: (config: BatonConfig) => readonly PolicyChoice[];
   readonly columns: readonly KindColumn[];
+  /** Its decisions in the metrics of the API. Unset: other processes decide. */
+  readonly live?: LiveDecisions;
   readonly timed: TimedScenario;
 }
 
@@ -50,22 +59,24 @@ const KINDS = {
   placement: {
     ...{ option: 'placement', other: 'decodePlacement' },
     builtIn: () => named('placement', ['pull', ...POLICY_KINDS]),
-    ...{ columns: ['hits', 'imbalance'], timed: timedPlacement },
+    ...{ columns: ['hits', 'imbalance'], timed: timedPlacement, live: { kind: 'placement' } },
   },
   'decode-placement': {
     option: 'decodePlacement',
     builtIn: () => named('decodePlacement', ['pull', ...POLICY_KINDS]),
     ...{ columns: ['hits', 'imbalance'], timed: timedDecodePlacement },
+    live: { kind: 'placement', stage: 'decode' },
   },
   admission: {
     option: 'admission',
     builtIn: (config) => named('admission', hasTarget(config) ? ['all', 'slo-ttft'] : ['all']),
-    ...{ columns: ['in SLO', 'refused'], timed: timedAdmission },
+    ...{ columns: ['in SLO', 'refused'], timed: timedAdmission, live: { kind: 'admission' } },
   },
   'flow-control': {
     option: 'flowControl',
     builtIn: () => named('flowControl', ['none', ...FLOW_POLICY_KINDS]),
     ...{ columns: ['in SLO', 'refused'], timed: timedFlowControl },
+    live: { kind: 'flow-control' },
   },
   scheduling: {
     option: 'schedulingPolicy',

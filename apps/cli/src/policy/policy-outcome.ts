@@ -33,6 +33,10 @@ export interface LiveFigures {
   /** As on the virtual clock; null: no engine was busy. */
   readonly imbalance: number | null;
   readonly completed: number;
+  /** Of the API's router, per second of wall time; null: it made none. */
+  readonly decisions_per_second: number | null;
+  /** Simulated, while the load ran; null: the load has no duration. */
+  readonly gpu_hours: number | null;
   /** Decisions that the fallback made. */
   readonly policy_faults: number;
   /** The reason why the figures are void; null when they are valid. */

@@ -1,4 +1,4 @@
-import type { OwnSpec } from '@baton/placement';
+import { type OwnSpec, withTimer } from '@baton/placement';
 
 /** Measures the time of a policy's decisions on the wall clock. */
 export class DecisionTimer {
@@ -39,17 +39,14 @@ export class DecisionTimer {
 
   /** The policy with a timer on this method. */
   policy<P extends object>(policy: P, method: keyof P & string): P {
-    const plain = policy[method] as (...given: unknown[]) => unknown;
-    const timed = (...given: unknown[]): unknown => {
-      const beganMs = performance.now();
-      try {
-        return plain.apply(policy, given);
-      } finally {
+    const timed = withTimer(policy, method, {
+      nowMs: () => performance.now(),
+      onCall: (wallMs) => {
         this.decisions += 1;
-        this.ms += performance.now() - beganMs;
-      }
-    };
-    this.methods.set(timed, plain);
-    return Object.create(policy, { [method]: { value: timed } }) as P;
+        this.ms += wallMs;
+      },
+    });
+    this.methods.set(timed[method], policy[method]);
+    return timed;
   }
 }

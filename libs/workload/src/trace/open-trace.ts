@@ -1,4 +1,5 @@
 import { unreachable } from '@baton/kernel';
+import { AccessLogReader, isAccessLine } from './access-log';
 import { BatonTraceReader } from './baton-trace';
 import { columnNames, CSV_LAYOUTS, CsvTraceReader, neededColumns } from './csv-trace';
 import { MooncakeTraceReader } from './mooncake-trace';
@@ -26,6 +27,8 @@ export function openTrace(format: TraceFormat, options: TraceOptions): TraceRead
       return new RouterLogReader(options);
     case 'vllm':
       return new VllmLogReader(options);
+    case 'access':
+      return new AccessLogReader(options);
     case 'baton':
       return new BatonTraceReader(options);
     case 'azure':
@@ -51,6 +54,7 @@ export function detectTraceFormat(firstLine: string): TraceFormat | undefined {
     if (line.includes('"input_length"')) return 'mooncake';
     return line.includes('"prompt_tokens"') ? 'baton' : undefined;
   }
+  if (isAccessLine(line)) return 'access';
   if (isVllmLogLine(line)) return 'vllm';
   const names = columnNames(line);
   const isOf = (needed: readonly string[]): boolean => needed.every((name) => names.includes(name));

@@ -10,6 +10,7 @@ export const TRACE_FORMATS = [
   'otlp',
   'router',
   'vllm',
+  'access',
   'baton',
 ] as const;
 export type TraceFormat = (typeof TRACE_FORMATS)[number];

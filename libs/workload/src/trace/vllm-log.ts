@@ -1,5 +1,5 @@
 import { hashString, type Micros } from '@baton/kernel';
-import { CalendarClock } from './calendar-clock';
+import { LoggerClock } from './logger-clock';
 import { RequestCollector } from './request-collector';
 import { type Trace, TraceError, type TraceOptions, type TraceReader } from './trace-reader';
 
@@ -11,8 +11,6 @@ const GENERATED = /Generated response ([^\s:]+)( \(streaming (?:delta|complete)\
 const PROMPT_IDS = /prompt_token_ids: \[([\d, ]*)\]/;
 const OUTPUT_IDS = /output_token_ids: \[([\d, ]*)\]/;
 const MAX_TOKENS = /\bmax_tokens=(\d+)/;
-/** A leap year, so that each day of a log exists. */
-const FIRST_YEAR = 2000;
 const BLOCK_TOKENS = 16;
 
 /** True for a line of vLLM's server log. */
@@ -38,10 +36,8 @@ interface LoggedRequest {
  */
 export class VllmLogReader implements TraceReader {
   readonly format = 'vllm';
-  private readonly clock = new CalendarClock();
+  private readonly clock = new LoggerClock();
   private readonly requests = new Map<string, LoggedRequest>();
-  private year = FIRST_YEAR;
-  private month = 0;
 
   constructor(private readonly options: TraceOptions) {}
 
@@ -117,10 +113,7 @@ export class VllmLogReader implements TraceReader {
 
   private instant(line: string, lineNumber: number): Micros {
     const [, month = '', day = '', time = ''] = STAMP.exec(line) ?? [];
-    // A lower month than before means a new year.
-    if (Number(month) < this.month) this.year += 1;
-    this.month = Number(month);
-    const atUs = this.clock.read(`${this.year}-${month}-${day} ${time}`);
+    const atUs = this.clock.read(month, day, time);
     if (Number.isNaN(atUs))
       throw this.error(lineNumber, 'a request without a time like 02-13 11:33:33');
     return atUs;

@@ -14,12 +14,16 @@ export class EngineCensus {
   /** Engines missing from the board; a slow engine comes back. */
   private readonly missing = new Map<string, Stage>();
   private readonly lost: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
+  /** Summed until the last look. */
+  private readonly presentMs: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
+  private lookedMs = 0;
 
   constructor(private readonly cluster: ClusterView) {
-    cluster.onEngines((engines) => this.look(engines));
+    cluster.onEngines((engines) => this.look(engines, performance.now()));
   }
 
-  render(): string {
+  render(nowMs = performance.now()): string {
+    this.addPresence(nowMs);
     const engines = [...this.known.values()];
     const counts = STAGES.flatMap((stage) =>
       STATES.map((state) => ({
@@ -54,10 +58,25 @@ export class EngineCensus {
         'counter',
         STAGES.map((stage) => ({ labels: { stage }, value: this.lost[stage] })),
       ),
+      renderNumbers(
+        {
+          name: 'baton:engine_seconds_total',
+          help: 'Wall seconds of all engines together, in any state, since this process started.',
+        },
+        'counter',
+        STAGES.map((stage) => ({ labels: { stage }, value: this.presentMs[stage] / 1_000 })),
+      ),
     ].join('');
   }
 
-  private look(engines: readonly EnginePresence[]): void {
+  /** The engines of the last look were present until now. */
+  private addPresence(nowMs: number): void {
+    for (const { stage } of this.known.values()) this.presentMs[stage] += nowMs - this.lookedMs;
+    this.lookedMs = nowMs;
+  }
+
+  private look(engines: readonly EnginePresence[], nowMs: number): void {
+    this.addPresence(nowMs);
     const now = new Map(engines.map((engine) => [engine.engineId, engine]));
     for (const { engineId, stage, state } of this.known.values()) {
       if (!now.has(engineId) && state !== 'draining') this.missing.set(engineId, stage);

@@ -1,6 +1,6 @@
 import { LiveSettings, placerSpec } from '@baton/config';
 import { policyName } from '@baton/placement';
-import { PolicyFaultBook } from '@baton/routing';
+import { PolicyDecisionBook, type PolicyDecisionCount, PolicyFaultBook } from '@baton/routing';
 import type { BatonError, EnginePresence, Stage } from '@baton/contract';
 import { engineLabels, type MetricSeries, renderNumbers } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
@@ -20,6 +20,7 @@ export class PlacementMetrics implements RequestObserver {
   constructor(
     @Inject(LiveSettings) settings: LiveSettings,
     @Inject(PolicyFaultBook) private readonly faults: PolicyFaultBook,
+    @Inject(PolicyDecisionBook) private readonly decisions: PolicyDecisionBook,
   ) {
     settings.follow(({ config }) => {
       const spec = placerSpec(config);
@@ -82,6 +83,7 @@ export class PlacementMetrics implements RequestObserver {
       ),
       this.refusals(),
       this.policyFaults(),
+      this.policyDecisions(),
     ].join('');
   }
 
@@ -104,6 +106,33 @@ export class PlacementMetrics implements RequestObserver {
       'that ' +
       'a built-in policy made.';
     return renderNumbers({ name: 'baton:policy_faults_total', help }, 'counter', series);
+  }
+
+  /** Empty until a policy of this process has decided. */
+  private policyDecisions(): string {
+    const { counts } = this.decisions;
+    if (counts.length === 0) return '';
+    const total = (name: string, help: string, of: (each: PolicyDecisionCount) => number): string =>
+      renderNumbers(
+        { name, help },
+        'counter',
+        counts.map((each) => {
+          const { kind, policy, stage } = each;
+          return { labels: { kind, policy, stage }, value: of(each) };
+        }),
+      );
+    return [
+      total(
+        'baton:policy_decisions_total',
+        "Decisions of this API process's policies of placement, admission and flow control.",
+        ({ count }) => count,
+      ),
+      total(
+        'baton:policy_decision_seconds_total',
+        'Wall time of these decisions.',
+        ({ seconds }) => seconds,
+      ),
+    ].join('');
   }
 
   private counter(name: string, help: string, value: number): string {

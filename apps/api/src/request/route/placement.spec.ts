@@ -87,6 +87,9 @@ describe('a cluster with a placement policy', () => {
     expect((await untilDecided('prefill', 20)).sort((a, b) => a - b)).toEqual([5, 15]);
     const labels = { policy: 'last.mjs', stage: 'prefill', reason: 'threw' };
     expect(await cluster.metric('baton:policy_faults_total', labels)).toBe(10);
+    const decided = { kind: 'placement', policy: 'last.mjs', stage: 'prefill' };
+    expect(await cluster.metric('baton:policy_decisions_total', decided)).toBe(20);
+    expect(await cluster.metric('baton:policy_decision_seconds_total', decided)).toBeGreaterThan(0);
     rmSync(folder, { recursive: true });
   });
 
