@@ -40,16 +40,16 @@ export interface FrontEnd {
  * decode when prefill has answered, and that the second pass then takes about 32 ms (median;
  * prompts of about 5,000 tokens, for which the two constants give 37 ms).
  *
- * The part that occupies a server is tokenising: one thread does it
- * (https://github.com/vllm-project/vllm/issues/25301), and 100,000 tokens took 220 ms with vLLM
- * 0.19 (https://andyluo7.github.io, "CPU-GPU co-design for agentic inference", 2026-05-14). No
- * source gives a busy part of `requestUs`, so it is 0.
+ * A request occupies the server for its whole pass, but for part of its tokens' time: the API server
+ * of vLLM 0.32 used as much processor time for a short request as the request was in it
+ * (data/measured/vllm-front-end), and 100,000 tokens took its tokenizer 220 ms with vLLM 0.19
+ * (https://andyluo7.github.io, "CPU-GPU co-design for agentic inference", 2026-05-14).
  */
 export const VLLM_FRONT_END: FrontEnd = {
   name: 'vllm',
   requestUs: 5_700,
   promptTokenUs: 6.3,
-  requestBusyUs: 0,
+  requestBusyUs: 5_700,
   promptTokenBusyUs: 2.2,
   serversPerEngine: 1,
   dispatch: 'serial',
