@@ -1,12 +1,12 @@
 import { elementwiseUs, type OperatorTables } from '@baton/operators';
 import { StepComposer, type StepOperator } from '@baton/step-time';
 import type { CsvRow } from '../files';
-import { count, placementOf } from './reference-placement';
+import { count, referencePlacement } from './reference-placement';
 
 /** The operators of our step for the shape of a row. */
 export function compose(row: CsvRow, tables: OperatorTables): StepOperator[] {
   // Norms are kernels of their own there, as in vLLM before 0.16.
-  const composer = new StepComposer(placementOf(row), tables, { vllmMinor: 15 });
+  const composer = new StepComposer(referencePlacement(row), tables, { vllmMinor: 15 });
   if (row['phase'] === 'mixed') return mixed(composer, row, tables);
   const batch = count(row, 'batch');
   if (row['phase'] === 'decode') {
@@ -39,7 +39,7 @@ function mixed(composer: StepComposer, row: CsvRow, tables: OperatorTables): Ste
  * one token, whatever the step has, so that it is a constant. Ours count the tokens.
  */
 function aroundUs(row: CsvRow, { system }: OperatorTables): number {
-  const { model, tp } = placementOf(row);
+  const { model, tp } = referencePlacement(row);
   const { attention } = model;
   if (attention.kind === 'latent') return 0;
   const heads = model.heads / tp;

@@ -7,7 +7,7 @@ const FORMATS: Readonly<Record<string, Precision['linear']>> = {
 };
 
 /** All layers of a mixture have experts in the reference. */
-export function placementOf(row: CsvRow): EnginePlacement {
+export function referencePlacement(row: CsvRow): EnginePlacement {
   const model = findModel(modelName(row));
   const linear = FORMATS[row['gemm_quant']!]!;
   const experts = model.experts ? FORMATS[row['moe_quant']!]! : linear;

@@ -10,10 +10,10 @@ const HEAD = [
 const INTRODUCTION = [
   '## Steps that AIConfigurator composed from the same tables\n\n',
   'Steps composed from `data/operators`, and those that AIConfigurator 0.12 composed for vLLM ',
-  '0.24, on A100 0.14 (`reference_steps.csv`, by operator in `reference_ops.csv`). The errors show whether both ',
-  'read the tables alike, not whether the steps are right. Operators that a quirk of the ',
-  'reference touches are left out of both sides of a step; the last but one column has the mean ',
-  'error with them. The test `libs/step-time/src/composed/reference-steps.spec.ts` holds each ',
+  '0.24, on A100 0.14 (`reference_steps.csv`, by operator in `reference_ops.csv`). The errors ',
+  'show whether both read the tables alike, not whether the steps are right. Operators that a ',
+  'quirk of the reference touches are left out of both sides of a step; the last but one column ',
+  'has the mean error with them. The test `libs/step-time/src/composed/reference-steps.spec.ts` holds each ',
   'step within 0.5 % by the same comparison.',
 ].join('');
 

@@ -25,7 +25,7 @@ interface Measured {
 }
 
 /** How two results are compared. */
-export interface Comparison<R extends Measured> {
+export interface FigureComparison<R extends Measured> {
   /** The compared figure, in proportion to the goodput. Default: the goodput. */
   readonly figureOf?: (one: R) => number;
   /** True: both have the same kind of deployment, so they share most of the error. The default. */
@@ -58,7 +58,7 @@ function wholeError({ measured }: Measured): number {
 export function isToldApart<R extends Measured>(
   one: R,
   other: R,
-  { figureOf = goodputOf, sharesErrors = true }: Comparison<R> = {},
+  { figureOf = goodputOf, sharesErrors = true }: FigureComparison<R> = {},
 ): boolean {
   const [less = 0, more = 0] = [figureOf(one), figureOf(other)].sort((a, b) => a - b);
   return more > less * apartFactor(one, other, sharesErrors);
