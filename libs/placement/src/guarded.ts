@@ -1,6 +1,6 @@
 import { isObject, RandomStream } from '@baton/kernel';
 import type { PolicyDecision } from './timed-policy';
-import type { EngineRole } from './topology';
+import type { EngineRole } from './topology/topology';
 
 /** Longest time for one answer of a user's module on the live clock, ms of wall time. */
 const MAX_ANSWER_MS = 50;

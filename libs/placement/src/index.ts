@@ -3,8 +3,8 @@ export { buildAdmission } from './admission-policy';
 export type { AdmissionContext, AdmissionPolicy, AdmissionSpec } from './admission-policy';
 export { buildPolicy, POLICY_KINDS, policySpecOf } from './build-policy';
 export type { PolicySpec } from './build-policy';
-export { ChangesError, checkChanges, formatChanges, parseChanges } from './changes';
-export type { ScheduledChange } from './changes';
+export { ChangesError, checkChanges, formatChanges, parseChanges } from './topology/changes';
+export type { ScheduledChange } from './topology/changes';
 export { isPrefilledOnDecode } from './disaggregation';
 export {
   Guarded,
@@ -53,8 +53,8 @@ export {
   parseEngines,
   parseTopology,
   TopologyError,
-} from './topology';
+} from './topology/topology';
 export { Room } from './room';
 export type { Incoming, RoomFacts } from './room';
-export type { EngineRole, Topology } from './topology';
+export type { EngineRole, Topology } from './topology/topology';
 export { estimateTtftUs } from './ttft-estimate';

@@ -1,5 +1,5 @@
 import type { EngineView, PlacementContext, Policy } from './policy';
-import type { EngineRole } from './topology';
+import type { EngineRole } from './topology/topology';
 
 /** Chooses the engine with the fewest requests, on a tie the first. */
 export class LeastRequests implements Policy {

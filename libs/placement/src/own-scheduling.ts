@@ -1,7 +1,7 @@
 import type { SchedulingPolicy, WaitingView } from '@baton/engine';
 import { RandomStream } from '@baton/kernel';
 import { Guarded, originOf, type OwnSpec, type PolicyWatch, STRICT } from './guarded';
-import type { EngineRole } from './topology';
+import type { EngineRole } from './topology/topology';
 
 export type OwnSchedulingSpec = OwnSpec<SchedulingPolicy>;
 

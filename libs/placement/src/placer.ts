@@ -5,7 +5,7 @@ import { type PolicyWatch, specName, STRICT } from './guarded';
 import { OwnPolicy, type OwnPolicySpec } from './own-policy';
 import type { PlacementContext, Policy } from './policy';
 import { reported } from './timed-policy';
-import type { EngineRole } from './topology';
+import type { EngineRole } from './topology/topology';
 
 /**
  * When the decode engine of a disaggregated request is chosen: with the prefill engine at arrival,

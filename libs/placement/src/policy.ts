@@ -1,5 +1,5 @@
 import type { Micros } from '@baton/kernel';
-import type { EngineRole } from './topology';
+import type { EngineRole } from './topology/topology';
 
 /**
  * A policy's view of one engine: the newest snapshot that the engine published, plus the requests

@@ -1,5 +1,5 @@
 import type { EngineSnapshot } from '@baton/engine';
-import type { EngineRole } from './topology';
+import type { EngineRole } from './topology/topology';
 
 /** The measures of an engine's room. */
 export interface RoomFacts {

@@ -1,5 +1,5 @@
 import type { EngineView, PlacementContext, PlacementRequest } from '../src/policy';
-import type { EngineRole } from '../src/topology';
+import type { EngineRole } from '../src/topology/topology';
 
 /** An idle engine, except for the given facts. */
 export function engineView(facts: Partial<EngineView> & { engineId: string }): EngineView {

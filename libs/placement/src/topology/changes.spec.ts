@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runsOf } from '../../../test/support/runs';
+import { runsOf } from '../../../../test/support/runs';
 import {
   ChangesError,
   checkChanges,
