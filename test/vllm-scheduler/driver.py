@@ -438,10 +438,12 @@ class Run:
         requests = self.scheduler.requests
         arrived = [n for n in self.loads.pop(step, ()) if n in requests]
         self.loading.difference_update(arrived)
+        self.moved.update(dict.fromkeys(arrived, step))
         failed = [name for name in arrived if self.specs[name].get("fails")]
         return KVConnectorOutput(
             finished_recving=set(arrived),
-            finished_sending=set(self.sends.pop(step, ())),
+            # A list, so that blocks become free in the same order in each run.
+            finished_sending=self.sends.pop(step, []),
             **self.failures_of(failed),
         )
 
@@ -459,7 +461,7 @@ class Run:
 
     def finished_of(self, there, step):
         """Those of these requests that have ended with this step."""
-        finished = [name for name, request in there.items() if request.is_finished()]
+        finished = sorted(name for name, request in there.items() if request.is_finished())
         for name in finished:
             if name in self.scheduler.requests:
                 self.sends.setdefault(step + self.specs[name]["sendSteps"], []).append(name)
@@ -480,9 +482,14 @@ class Run:
             if count and tokens and name in self.scheduler.requests:
                 self.scheduler.requests[name].spec_token_ids = [0] * count
 
+    def waiting(self):
+        """Those with blocks as well, as for KV that has come or will not. Old versions have one queue."""
+        holding = getattr(self.scheduler, "kv_holding_waiting", ())
+        return [r.request_id for r in [*holding, *self.scheduler.waiting]]
+
     def waits_since(self):
-        """The step in which one that waits arrived or ran last."""
-        return min(self.moved[r.request_id] for r in self.scheduler.waiting)
+        """The step in which one that waits arrived, got its KV or ran last."""
+        return min(self.moved[name] for name in self.waiting())
 
     def all(self):
         records, idle, stuck = [], 0, 0
@@ -492,7 +499,7 @@ class Run:
             records.append(record)
             idle = 0 if not record.startswith(";") else idle + 1
             transfers = len(self.loading) + len(self.sends)
-            waits = idle > 0 and len(self.scheduler.waiting) > 0 and not transfers
+            waits = idle > 0 and len(self.waiting()) > 0 and not transfers
             stuck = stuck + 1 if waits else 0
             if starves_from is None and stuck >= STUCK_STEPS:
                 starves_from = self.waits_since()
