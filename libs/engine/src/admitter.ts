@@ -113,30 +113,28 @@ export class Admitter {
 
   /**
    * True for a sequence whose KV has arrived and that lacks blocks which only others like it can
-   * free, because no sequence runs, leaves or is held. vLLM tries the first one forever.
+   * free. vLLM tries the first one forever.
    */
   private isStuck({ state }: EngineSequence): boolean {
-    return state === 'ready' && this.batch.running === 0 && !this.hasEnded;
+    return state === 'ready' && this.isAlone;
   }
 
   private tryAdmit(seq: EngineSequence): Outcome {
     const isNew = seq.state !== 'ready' && !seq.wasScheduled;
     if (this.batch.budget() <= 0 || (isNew && !this.mayAdmit)) return 'blocked';
-    if (seq.hasLostKv && seq.blocks.length > 0) this.dropLost(seq);
     if (this.adapters?.has(seq) === false) {
       this.parts.queue.remove(seq);
       this.adapters.passedOver.push(seq);
       return 'passed-over';
     }
-    return seq.state === 'ready' && !seq.hasLostKv ? this.tryAdmitReady(seq) : this.tryStart(seq);
-  }
-
-  /** Frees the blocks of KV that did not come; prompts under way still need as many. */
-  private dropLost(seq: EngineSequence): void {
-    this.parts.blocks.release(seq);
-    this.settle(seq);
-    seq.owedBlocks = this.owedTo(seq);
-    this.owedBlocks += seq.owedBlocks;
+    if (seq.state === 'ready' && seq.remoteTokens > 0) return this.tryAdmitReady(seq);
+    if (seq.blocks.length > 0) {
+      // Its KV did not come. It needs as many blocks again.
+      this.parts.blocks.release(seq);
+      this.settle(seq);
+      this.owedBlocks += seq.owedBlocks = this.owedTo(seq);
+    }
+    return this.tryStart(seq);
   }
 
   /** Admits a sequence that has the blocks of the KV that has arrived. */
@@ -174,10 +172,9 @@ export class Admitter {
     const { blocks, accounts, options } = this.parts;
     const { watermark } = this;
     const start = blocks.match(seq, this.nowUs);
-    if (start < seq.remoteTokens && seq.state === 'unreserved') {
-      return this.tryReserve(seq, start);
-    }
-    if (start / seq.targetTokens < thresholdOf(seq, options)) {
+    const isCovered = seq.state === 'unreserved' && start >= seq.remoteTokens;
+    if (seq.state === 'unreserved' && !isCovered) return this.tryReserve(seq, start);
+    if (!isCovered && start / seq.targetTokens < thresholdOf(seq, options)) {
       this.reject(seq, start);
       return 'rejected';
     }
@@ -193,15 +190,12 @@ export class Admitter {
     accounts.query(seq, start);
     accounts.cached(seq, start);
     if (!seq.wasScheduled) seq.cachedTokens = start;
-    if (seq.state === 'unreserved') this.noteCovered(seq);
+    if (isCovered) {
+      seq.remoteTokens = 0;
+      this.reserved.push(seq);
+    }
     this.run(seq, start, { tokens, padding });
     return 'admitted';
-  }
-
-  /** Reports that the local cache has what should come from elsewhere. */
-  private noteCovered(seq: EngineSequence): void {
-    seq.isCovered = true;
-    this.reserved.push(seq);
   }
 
   /**
@@ -227,17 +221,15 @@ export class Admitter {
     return 'admitted';
   }
 
-  /** Lets a sequence compute the KV that will not come; it keeps its blocks until it has its turn. */
+  /** Lets a sequence compute what will not come; until its turn it keeps the blocks for that. */
   loseKv(seq: EngineSequence): void {
     const { queue } = this.parts;
-    if (seq.state === 'unreserved') {
-      queue.remove(seq);
-      queue.addWaiting(seq);
-      return;
-    }
-    this.forgetReserved(seq);
-    seq.hasLostKv = true;
-    queue.addReady(seq);
+    const isReserved = seq.state === 'deferred';
+    if (isReserved) this.forgetReserved(seq);
+    else queue.remove(seq);
+    seq.remoteTokens = 0;
+    seq.state = isReserved ? 'ready' : 'waiting';
+    queue.putBack(seq);
   }
 
   /** Removes a sequence whose KV is no longer awaited, or that leaves. */
@@ -255,18 +247,10 @@ export class Admitter {
     seq.owedBlocks = 0;
   }
 
-  /**
-   * True when no other sequence runs, leaves or is held, and no KV is on its way, so that no blocks
-   * will become free.
-   */
+  /** True when no other runs, leaves, is held or awaits KV: no blocks will become free. */
   private get isAlone(): boolean {
-    return this.batch.running + this.deferred === 0 && !this.hasEnded;
-  }
-
-  /** Whether ended sequences still have blocks. */
-  private get hasEnded(): boolean {
     const { leaving, heldBlocks } = this.parts.table;
-    return leaving.length + heldBlocks > 0;
+    return this.batch.running + this.deferred + leaving.length + heldBlocks === 0;
   }
 
   /** Blocks that prompts under way still need, including those whose KV is on its way. */
@@ -378,13 +362,9 @@ export class Admitter {
   }
 }
 
-/**
- * A held prompt is computed regardless of the cache, because decode fetches all of it, and so is a
- * prompt whose remote part is in the cache.
- */
-function thresholdOf(seq: EngineSequence, options: EngineOptions): number {
-  const { mode, state, parameters } = seq;
-  if (mode === 'prefill-and-hold' || state === 'unreserved') return 0;
+/** A held prompt is computed regardless of the cache, because decode fetches all of it. */
+function thresholdOf({ mode, parameters }: EngineSequence, options: EngineOptions): number {
+  if (mode === 'prefill-and-hold') return 0;
   return parameters.cacheHitThreshold ?? options.globalCacheHitThreshold ?? 0;
 }
 

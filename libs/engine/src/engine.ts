@@ -118,7 +118,7 @@ export class Engine implements EnginePort {
   kvArrived(handle: SequenceHandle): void {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
-    if (seq.isCovered) return;
+    if (seq.remoteTokens === 0) return;
     expectState(seq, 'deferred', 'deferred');
     this.former.admitter.deferred--;
     const present = Math.max(seq.remoteTokens, seq.cachedTokens);
@@ -132,7 +132,6 @@ export class Engine implements EnginePort {
   kvFailed(handle: SequenceHandle): void {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
-    if (seq.isCovered) return;
     expectState(seq, 'deferred', 'unreserved');
     this.former.admitter.loseKv(seq);
     this.former.touch();

@@ -39,7 +39,7 @@ export type SequenceState =
 export class EngineSequence {
   state: SequenceState = 'gone';
   mode: SequenceSpec['mode'] = 'generate';
-  /** Leading prompt tokens whose KV comes from elsewhere. */
+  /** Leading prompt tokens whose KV comes from elsewhere; 0 if it turns out that none comes. */
   remoteTokens = 0;
   holdsAtEnd = false;
   /**
@@ -114,10 +114,6 @@ export class EngineSequence {
   /** While decoding: tokens in KV minus the set's step counter, a constant. */
   contextOffset = 0;
 
-  /** Whether the local cache had all tokens that should have come from elsewhere. */
-  isCovered = false;
-  /** Whether its KV did not come: its blocks are freed when it is considered again. */
-  hasLostKv = false;
   cachedTokens = 0;
   /**
    * Leading prompt tokens whose source is already counted; a recomputation does not count them
@@ -180,8 +176,6 @@ export class EngineSequence {
     this.hostTokens = 0;
     this.poolTokens = 0;
     this.owedBlocks = 0;
-    this.isCovered = false;
-    this.hasLostKv = false;
     this.cachedTokens = 0;
     this.accountedTokens = 0;
     this.wasScheduled = false;

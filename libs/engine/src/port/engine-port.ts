@@ -175,15 +175,13 @@ export interface EnginePort extends LockstepRank {
    */
   reserveNext(): Reservation | undefined;
   /**
-   * Records that the reserved KV has arrived: its blocks enter the prefix cache and the sequence
-   * waits for a slot. At least the last prompt token is computed again. Without effect when nothing
-   * was missing.
+   * Records that the reserved KV, if any was missing, has arrived: its blocks enter the prefix
+   * cache and the sequence waits for a slot. At least the last prompt token is computed again.
    */
   kvArrived(handle: SequenceHandle): void;
   /**
-   * Records that the reserved KV will not arrive (kv_load_failure_policy: recompute). The sequence
-   * waits with those whose KV has arrived. When it is considered next, its blocks become free, and
-   * the engine computes the prompt, except for what the prefix cache has.
+   * Records that the reserved KV will not arrive (kv_load_failure_policy: recompute): at its turn,
+   * among those whose KV has arrived, the sequence frees its blocks and is computed in this engine.
    */
   kvFailed(handle: SequenceHandle): void;
   /**
@@ -274,10 +272,7 @@ export interface EnginePort extends LockstepRank {
 /** The engine reuses the object: it is valid until the next call. */
 export interface Reservation {
   readonly handle: SequenceHandle;
-  /**
-   * Remote tokens that the local cache lacks and that must be transferred. 0: nothing arrives, and
-   * the step that has begun computes the sequence.
-   */
+  /** Remote tokens that the local cache lacks. 0: the step that has begun computes the sequence. */
   readonly missingTokens: number;
   /**
    * The blocks of these tokens over all groups, the begun one included. Groups with a window lack
