@@ -13,8 +13,8 @@ const INTRODUCTION = [
   '0.24, on A100 0.14 (`reference_steps.csv`, by operator in `reference_ops.csv`). The errors ',
   'show whether both read the tables alike, not whether the steps are right. Operators that a ',
   'quirk of the reference touches are left out of both sides of a step; the last but one column ',
-  'has the mean error with them. The test `libs/step-time/src/composed/reference-steps.spec.ts` holds each ',
-  'step within 0.5 % by the same comparison.',
+  'has the mean error with them. The test `libs/step-time/src/composed/reference-steps.spec.ts` ',
+  'holds each step within 0.5 % by the same comparison.',
 ].join('');
 
 /** Tables of the composed steps beside AIConfigurator's, and the quirks that are not copied. */

@@ -1,4 +1,5 @@
 import { assert, type Micros, truncate } from '@baton/kernel';
+import { StepScatter } from '@baton/step-time';
 import { Accounts } from './accounts';
 import { AsyncRunner } from './async-runner';
 import { BatchFormer } from './batch-former';
@@ -12,7 +13,6 @@ import { type EngineSequence, expectState, requestHashOf } from './sequence';
 import { SequenceBlocks } from './sequence-blocks';
 import { EngineSequenceTable } from './sequence-table';
 import { Speculation } from './speculation';
-import { StepScatter } from './step-scatter';
 import { StepRecord } from './step-record';
 import { StepRunner } from './step-runner';
 import type { EngineOptions } from './port/engine-options';

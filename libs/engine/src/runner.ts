@@ -1,4 +1,5 @@
 import type { Micros } from '@baton/kernel';
+import type { StepScatter } from '@baton/step-time';
 import type { Accounts } from './accounts';
 import type { BatchFormer } from './batch-former';
 import type { DecodeSets } from './decode-set';
@@ -7,7 +8,6 @@ import type { EngineSequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import type { Speculation } from './speculation';
 import type { StepRecord } from './step-record';
-import type { StepScatter } from './step-scatter';
 import type { EngineOptions } from './port/engine-options';
 import type { WaitingQueue } from './waiting-queue';
 

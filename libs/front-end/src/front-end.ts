@@ -40,8 +40,8 @@ export interface FrontEnd {
  * decode when prefill has answered, and that the second pass then takes about 32 ms (median;
  * prompts of about 5,000 tokens, for which the two constants give 37 ms).
  *
- * A request occupies the server for its whole pass, but for part of its tokens' time: the API server
- * of vLLM 0.32 used as much processor time for a short request as the request was in it
+ * A request occupies the server for its whole pass, but for part of its tokens' time: the API
+ * server of vLLM 0.32 used as much processor time for a short request as the request was in it
  * (data/measured/vllm-front-end), and 100,000 tokens took its tokenizer 220 ms with vLLM 0.19
  * (https://andyluo7.github.io, "CPU-GPU co-design for agentic inference", 2026-05-14).
  */

@@ -27,7 +27,7 @@ export type {
   PipelineTimes,
   StepTimeModel,
 } from './port/step-time-model';
-export { NOISE_PROBABILITIES, noiseAt, noiseFrom } from './port/step-noise';
+export { NOISE_PROBABILITIES, noiseAt, noiseFrom, StepScatter } from './port/step-noise';
 export type { StepNoise } from './port/step-noise';
 export { describeOutside } from './port/valid-range';
 export type { OutsideRange, Range, ValidRange } from './port/valid-range';

@@ -1,4 +1,4 @@
-import { quantile } from '@baton/kernel';
+import { quantile, RandomStream } from '@baton/kernel';
 /**
  * The scatter of step durations around a model, by regime: steps that only decode, and steps that
  * also compute prompts. A regime is a list of factors, the quantiles of `NOISE_PROBABILITIES`,
@@ -46,4 +46,24 @@ export function meanOf(quantiles: readonly number[]): number {
     sum += (width * (quantiles[i - 1]! + quantiles[i]!)) / 2;
   }
   return sum;
+}
+
+/** The scatter of an engine's steps: factors that are a function of seed, name and step. */
+export class StepScatter {
+  private readonly stream: RandomStream;
+
+  constructor(
+    private readonly noise: StepNoise,
+    seed: number,
+    engine: string,
+  ) {
+    this.stream = RandomStream.root(seed).stream('step-noise').stream(engine);
+  }
+
+  /** Draws once per step, whatever the step computes. */
+  next(computesPrompts: boolean): number {
+    const unit = this.stream.unit();
+    const quantiles = computesPrompts ? this.noise.prefill : this.noise.decode;
+    return quantiles === undefined ? 1 : noiseAt(quantiles, unit);
+  }
 }
