@@ -379,7 +379,7 @@ export class Engine implements EnginePort {
     const { admitter } = this.former;
     if (seq.isRunning) this.former.drop(seq);
     else admitter.settle(seq);
-    admitter.forgetReserved(seq);
+    if (seq.state === 'deferred' || admitter.reserved.length > 0) admitter.forgetReserved(seq);
     if (seq.state === 'held') this.table.heldBlocks -= this.blocks.heldBy(seq);
     else if (!seq.isRunning && seq.state !== 'deferred') this.queue.remove(seq);
     this.blocks.slideAtEnd(seq, seq.computed);
