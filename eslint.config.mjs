@@ -7,6 +7,7 @@ const PURE = [
   'step-time',
   'calibration',
   'kvcache',
+  'lockstep',
   'engine',
   'handoff',
   'placement',

@@ -68,6 +68,10 @@ export const CLUSTERS: Readonly<Record<string, Cluster>> = {
   '1P1D': { topology: '1P1D', stages: ['prefill', 'decode'], options: OPTIONS },
   '1A': { topology: '1A', stages: ['aggregated'], options: OPTIONS },
   '1A in pipeline stages': { topology: '1A', stages: ['aggregated'], options: STAGED },
+  '1A in pipeline stages with async scheduling': {
+    ...{ topology: '1A', stages: ['aggregated'] },
+    options: { ...STAGED, asyncScheduling: true },
+  },
   '1A of two ranks in lockstep': {
     ...{ topology: '2A', stages: ['aggregated'], options: OPTIONS, ranks: 2 },
   },

@@ -23,8 +23,8 @@ interface Interrupted {
 /**
  * Records the outcome of steps. A decoding request gets a token at every step boundary of its
  * engine. So the gaps between tokens are the lengths of steps, counted once for each running
- * request. With pipeline stages they are the times of the batches from their forming. Only
- * preempted requests have other gaps.
+ * request. With pipeline stages they are the times from one batch of the same requests to the next.
+ * Only preempted requests have other gaps.
  */
 export class Journal {
   readonly log: RequestLog;
@@ -115,7 +115,7 @@ export class Journal {
     // A client gets the tokens of a burst at once: one gap for any number of them.
     const speculates = engine.pool.options.speculation !== undefined;
     const comings = speculates ? facts.emitted.length : emitted;
-    this.itl.add(endUs - facts.formedUs, comings - facts.firstTokens.length - resumed);
+    this.itl.add(endUs - facts.previousUs, comings - facts.firstTokens.length - resumed);
   }
 
   /** The gaps of a leap without its first step. */

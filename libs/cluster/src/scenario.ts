@@ -1,5 +1,6 @@
 import type { RequestLog } from '@baton/analysis';
-import type { EngineOptions, WarmCache } from '@baton/engine';
+import type { FreeContents } from '@baton/kvcache';
+import type { EngineOptions } from '@baton/engine';
 import type { Autoscaler } from '@baton/autoscaling';
 import type { FlowLimits, FlowPolicySpec } from '@baton/flow-control';
 import type { FrontEnd } from '@baton/front-end';
@@ -40,7 +41,7 @@ export interface EnginePool extends StartupTimes {
     readonly bytesPerSecond: number;
     readonly baseLatencyUs: Micros;
     readonly ports: number;
-    /** True when the rate is a time per token: transfers take the time of their tokens. */
+    /** True when the rate follows from a time per token: transfers take the time of their tokens. */
     readonly isTimedByTokens?: boolean;
   };
   /** The shape in which one rank reads a KV block. Unset: whole. */
@@ -48,7 +49,7 @@ export interface EnginePool extends StartupTimes {
   /** Time to set up a transfer to it in addition to that latency. Unset: none. */
   readonly transferTimes?: TransferSetupTimes;
   /** Initial content of the prefix caches of the initial engines. Unset: empty. */
-  readonly warmCaches?: readonly WarmCache[];
+  readonly warmCaches?: readonly FreeContents[];
   /** The share of each engine in the KV pool of the cluster. Unset: no pool. */
   readonly kvPool?: KvPoolTerms;
 }

@@ -1,14 +1,8 @@
 import { type Micros, RowQueue } from '@baton/kernel';
 import type { EngineRecord } from '@baton/analysis';
-import {
-  Engine,
-  type LockstepRank,
-  type SequenceHandle,
-  type SequenceSpec,
-  type StepFacts,
-  type StepShare,
-  type WarmCache,
-} from '@baton/engine';
+import type { LockstepRank, StepShare } from '@baton/lockstep';
+import type { FreeContents } from '@baton/kvcache';
+import { Engine, type SequenceHandle, type SequenceSpec, type StepFacts } from '@baton/engine';
 import type { KvPoolMember } from '@baton/kv-pool';
 import { Room } from '@baton/placement';
 import type { AdapterBook } from './adapter-book';
@@ -340,7 +334,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   }
 
   /** Gives a loading engine the prefix cache with which it begins. */
-  warm(cache: WarmCache): void {
+  warm(cache: FreeContents): void {
     this.engine.resetPrefixCache(false, cache);
   }
 

@@ -216,10 +216,13 @@ describe('async scheduling', () => {
     expect(options).toMatchObject({ hasConnector: true, freesAtOnce });
   });
 
-  it('is off with pipeline stages, and cannot be switched on', () => {
-    const changes = { pipelineParallelSize: 2, stepTime: 'roofline' } as const;
-    expect(isOn(changes)).toBe(false);
-    expect(() => isOn({ ...changes, asyncScheduling: true })).toThrow(UsageError);
+  it('is on with pipeline stages from vLLM 0.29 on, and cannot be switched on before', () => {
+    const staged = { pipelineParallelSize: 2, stepTime: 'roofline' } as const;
+    expect(isOn(staged)).toBe(true);
+    expect(isOn({ ...staged, asyncScheduling: false })).toBe(false);
+    const older = { ...staged, vllmVersion: '0.28' };
+    expect(isOn(older)).toBe(false);
+    expect(() => isOn({ ...older, asyncScheduling: true })).toThrow(UsageError);
   });
 });
 

@@ -312,7 +312,9 @@ export class BatchFormer {
   private preempt(victim: EngineSequence, hadTurn: boolean): void {
     const { queue, record, accounts, blocks, draftTokens } = this.parts;
     const generates = victim.state !== 'prefilling' && victim.mode !== 'prefill-and-hold';
-    if (this.isAhead && generates && victim.burst >= 0) record.departed.push(victim);
+    if (this.isAhead && generates && victim.burst >= 0 && this.isOfStep(victim)) {
+      record.departed.push(victim);
+    }
     const isInStep = this.isInFlight(victim);
     const hasDrafts = isInStep && draftTokens > 0 && victim.state === 'decoding';
     this.giveBackTokens(victim, hadTurn);
@@ -326,6 +328,12 @@ export class BatchFormer {
     record.preempted.push(victim.handle);
     accounts.preemptions++;
     this.hasPreempted = true;
+  }
+
+  /** Whether it is one of the batch under way, with pipeline stages the oldest in flight. */
+  private isOfStep(seq: EngineSequence): boolean {
+    const { decode } = this.parts;
+    return seq.state === 'ending' || decode.of(seq) === decode.current;
   }
 
   /** Tokens of its part of the batch that are no drafts, nor outputs of the step under way. */

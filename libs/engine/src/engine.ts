@@ -1,24 +1,22 @@
 import { assert, type Micros, truncate } from '@baton/kernel';
 import { StepScatter } from '@baton/step-time';
 import { Accounts } from './accounts';
-import { AsyncRunner } from './async-runner';
 import { BatchFormer } from './batch-former';
 import { DecodeSets } from './decode-set';
 import { assertOptions, refusalOf } from './engine-limits';
-import type { StepShare } from './lockstep/lockstep';
-import { PipelineRunner } from './pipeline-runner';
-import { cacheStateOf, sharedCacheOf } from './caches/peer-cache';
-import type { Runner, RunnerParts } from './runner';
+import type { StepShare } from '@baton/lockstep';
+import { cacheStateOf, sharedCacheOf } from '@baton/kvcache';
+import type { Runner } from './runners/runner';
+import { runnerOf } from './runners/runner-of';
 import { type EngineSequence, expectState, requestHashOf } from './sequence';
 import { SequenceBlocks } from './sequence-blocks';
 import { EngineSequenceTable } from './sequence-table';
 import { Speculation } from './speculation';
 import { StepRecord } from './step-record';
-import { StepRunner } from './step-runner';
 import type { EngineOptions } from './port/engine-options';
+import type { CacheState, FreeContents } from '@baton/kvcache';
 import type {
   AdmissionResult,
-  CacheState,
   EngineCounters,
   EnginePort,
   EngineSnapshot,
@@ -27,7 +25,6 @@ import type {
   SequenceHandle,
   SequenceSpec,
   StepFacts,
-  WarmCache,
 } from './port/engine-port';
 import { buildScheduling } from './scheduling/build-scheduling';
 import { WaitingQueue } from './waiting-queue';
@@ -69,7 +66,7 @@ export class Engine implements EnginePort {
     this.table = new EngineSequenceTable(this.blocks);
     this.longestTokens = this.blocks.layout.longest(options.numBlocks);
     const stages = options.stepTime.pipeline?.stages ?? 1;
-    const lag = options.asyncScheduling === true && stages === 1 ? 1 : 0;
+    const lag = options.asyncScheduling === true ? 1 : 0;
     this.decode = new DecodeSets(stages, this.blocks, asked?.tokens, lag);
     this.queue = new WaitingQueue(buildScheduling(options));
     this.record = new StepRecord(this.decode, asked !== undefined);
@@ -294,7 +291,7 @@ export class Engine implements EnginePort {
     return cacheStateOf(this.blocks.pool);
   }
 
-  sharedCache(): WarmCache {
+  sharedCache(): FreeContents {
     return sharedCacheOf(this.blocks.pool, this.table.blockLists());
   }
 
@@ -389,10 +386,4 @@ export class Engine implements EnginePort {
   private isWritten(seq: EngineSequence): boolean {
     return this.former.defersFrees && this.runner.hasFormed && this.former.batch.has(seq);
   }
-}
-
-/** Pipeline stages keep their own batches in flight: see docs/engine.md. */
-function runnerOf(parts: RunnerParts): Runner {
-  if (parts.decode.all.length > 1) return new PipelineRunner(parts);
-  return parts.options.asyncScheduling === true ? new AsyncRunner(parts) : new StepRunner(parts);
 }

@@ -1,29 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../test/support/runs';
-import type { BatchAggregates, PipelineTimes, StepTimeModel } from '@baton/step-time';
+import { followToRest, HOP_US, pipelineOf, tandemEnds, worldOf } from '../test/staged-engine';
 import { specOf, TestEngine, type StepSeen } from '../test/test-engine';
-
-const HOP_US = 7;
-
-/** Stages of these many µs each, plus 10 µs per prompt token, with hops of 7 µs between them. */
-function pipelineOf(...stagesUs: readonly number[]): StepTimeModel {
-  const fill: PipelineTimes['fill'] = (batch: BatchAggregates, us) => {
-    stagesUs.forEach((stageUs, i) => {
-      us[2 * i] = stageUs + 10 * batch.prefillTokens;
-      if (i + 1 < stagesUs.length) us[2 * i + 1] = HOP_US;
-    });
-  };
-  const alone = new Float64Array(2 * stagesUs.length - 1);
-  return {
-    description: 'pipeline',
-    stepUs: (batch) => {
-      fill(batch, alone);
-      return alone.reduce((sum, us) => sum + us, 0);
-    },
-    pipeline: { stages: stagesUs.length, fill },
-  };
-}
 
 function testEngine(stagesUs: readonly number[], options = {}): TestEngine {
   return new TestEngine({ stepTime: pipelineOf(...stagesUs), ...options });
@@ -78,8 +57,7 @@ describe('an engine with pipeline stages', () => {
       [854, 'a'],
       [961, 'b'],
     ]);
-    // Each batch was formed when its sequences had got their previous token.
-    expect(told.map(({ formedUs }) => formedUs)).toEqual([0, 0, 367, 547, 647, 754]);
+    expect(told.map(({ previousUs }) => previousUs)).toEqual([0, 0, 367, 547, 647, 754]);
   });
 
   it('keeps sequences that came together in one batch and leaves other stages idle, as vLLM does', () => {
@@ -158,78 +136,14 @@ describe('a full pipeline', () => {
     stagesUs.forEach((_, i) => engine.submit(`${i}`, { promptTokens: 8, outputTokens }));
     return engine.runToRest().map(({ endUs }) => endUs);
   }
-
-  /**
-   * Tandem queues: a batch enters when the last one to leave has made room. The first batch of each
-   * request has its prompt of 8 tokens.
-   */
-  function tandemEnds(stagesUs: readonly number[], batches: number): number[] {
-    const freeUs = stagesUs.map(() => 0);
-    const ends: number[] = [];
-    for (let batch = 0; batch < batches; batch += 1) {
-      let atUs = ends[batch - stagesUs.length] ?? 0;
-      const promptUs = batch < stagesUs.length ? 80 : 0;
-      for (const [stage, us] of stagesUs.entries()) {
-        const hopUs = stage === 0 ? 0 : HOP_US;
-        atUs = Math.max(atUs + hopUs, freeUs[stage]!) + us + promptUs;
-        freeUs[stage] = atUs;
-      }
-      ends.push(atUs);
-    }
-    return ends;
-  }
 });
 
 describe('a pipeline', () => {
-  const request = fc.record({
-    promptTokens: fc.integer({ min: 1, max: 40 }),
-    outputTokens: fc.integer({ min: 1, max: 30 }),
-    afterSteps: fc.integer({ min: 0, max: 12 }),
-    isAborted: fc.boolean(),
-    shared: fc.integer({ min: 0, max: 3 }),
-  });
-  const world = fc.record({
-    stages: fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 2, maxLength: 4 }),
-    requests: fc.array(request, { minLength: 1, maxLength: 12 }),
-    numBlocks: fc.integer({ min: 20, max: 40 }),
-    maxNumBatchedTokens: fc.integer({ min: 8, max: 32 }),
-    longPrefillTokenThreshold: fc.constantFrom(0, 5),
-    schedulingPolicy: fc.constantFrom('fcfs' as const, 'priority' as const),
-  });
-
   it('ends every request with all of its tokens, in steps that go forward in time', () => {
     fc.assert(
-      fc.property(world, ({ stages, requests, ...options }) => {
-        const engine = testEngine(stages, options);
-        const tokens = new Map<string, number>();
-        const ended = new Set<string>();
-        let lastUs = 0;
-        const follow = (told: StepSeen | undefined): void => {
-          if (told === undefined) return;
-          expect(told.endUs).toBeGreaterThan(lastUs);
-          lastUs = told.endUs;
-          expect(new Set(told.emitted).size).toBe(told.emitted.length);
-          told.finished.forEach((name) => ended.add(name));
-          for (const name of told.emitted) tokens.set(name, (tokens.get(name) ?? 0) + 1);
-        };
-        for (let step = 0; step <= 12; step++) {
-          requests.forEach(({ shared, ...spec }, i) => {
-            if (spec.afterSteps !== step) return;
-            const blockHashes = Array.from({ length: shared }, (_, block) => block + 1);
-            engine.submit(`${i}`, { ...spec, blockHashes, priority: i % 3 });
-          });
-          requests.forEach(({ isAborted, afterSteps }, i) => {
-            const isDue = isAborted && afterSteps + 2 === step && !ended.has(`${i}`);
-            if (isDue) engine.engine.abort(engine.handle(`${i}`));
-          });
-          follow(engine.step());
-        }
-        for (let told = engine.step(); told !== undefined; told = engine.step()) follow(told);
-        requests.forEach(({ isAborted, outputTokens }, i) => {
-          if (!isAborted) expect(tokens.get(`${i}`)).toBe(outputTokens);
-        });
-        expect(engine.engine.snapshot()).toMatchObject({ running: 0, waiting: 0, kvUsage: 0 });
-      }),
+      fc.property(worldOf(), ({ stages, requests, ...options }) =>
+        followToRest(testEngine(stages, options), requests),
+      ),
       { numRuns: runsOf(150) },
     );
   });

@@ -13,7 +13,7 @@ const NONE: readonly SequenceHandle[] = [];
  */
 export class StepRecord implements StepFacts {
   startUs: Micros = 0;
-  formedUs: Micros = 0;
+  previousUs: Micros = 0;
   endUs: Micros = 0;
   steps = 0;
   /** Whether these facts have been read: those of an empty batch belong to the next step. */

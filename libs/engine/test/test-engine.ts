@@ -16,7 +16,7 @@ export const READABLE: StepTimeModel = {
 
 /** The facts of one step, by the names of the sequences. */
 export interface StepSeen {
-  readonly formedUs: Micros;
+  readonly previousUs: Micros;
   readonly endUs: Micros;
   readonly steps: number;
   readonly scheduled: string[];
@@ -97,7 +97,7 @@ export class TestEngine {
   }
 
   /** Tries to begin a step; false when one is under way. */
-  private begin(): boolean {
+  begin(): boolean {
     if (this.isStepping) return false;
     this.isStepping = this.engine.beginStep(this.nowUs) !== undefined;
     return true;
@@ -123,7 +123,7 @@ export class TestEngine {
     const name = (handles: readonly SequenceHandle[]) =>
       handles.map((handle) => this.names.get(handle)!);
     return {
-      formedUs: facts.formedUs,
+      previousUs: facts.previousUs,
       endUs: facts.endUs,
       steps: facts.steps,
       scheduled: name(facts.scheduled),

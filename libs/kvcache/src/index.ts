@@ -5,6 +5,8 @@ export type { ContentWatcher } from './content-watcher';
 export { GroupMatch } from './group-match';
 export { KvLayout } from './kv-layout';
 export type { KvGroups } from './kv-layout';
+export { cacheFetchUs, cacheStateOf, fullestPeer, sharedCacheOf } from './peer-cache';
+export type { CacheState } from './peer-cache';
 export { warmUp } from './warm-up';
 export type { FreeContents } from './warm-up';
 export { WindowPhases } from './window-phases';

@@ -1,9 +1,9 @@
-import type { WarmCache } from '@baton/engine';
+import type { FreeContents } from '@baton/kvcache';
 import type { EngineRole } from '@baton/placement';
 import type { VirtualEngine } from '../virtual-engine';
 
 /** The prefix cache of an engine at the end of a run, without the blocks of requests under way. */
-export interface EngineCache extends WarmCache {
+export interface EngineCache extends FreeContents {
   readonly role: EngineRole;
   /** Number of the engine among all that have started in its pool, from 0. */
   readonly place: number;

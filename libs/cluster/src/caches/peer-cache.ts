@@ -1,10 +1,10 @@
-import { cacheFetchUs, fullestPeer, type WarmCache } from '@baton/engine';
+import { cacheFetchUs, fullestPeer, type FreeContents } from '@baton/kvcache';
 import type { Micros } from '@baton/kernel';
 import type { VirtualEngine } from '../virtual-engine';
 
 /** A prefix cache that an engine fetches from another one. */
 export interface PeerCache {
-  readonly cache: WarmCache;
+  readonly cache: FreeContents;
   /** Time for which the cache occupies the link of the engine that fetches it. */
   readonly fetchUs: Micros;
 }

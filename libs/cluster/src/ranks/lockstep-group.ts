@@ -1,4 +1,4 @@
-import { Lockstep, type LockstepOptions } from '@baton/engine';
+import { Lockstep, type LockstepOptions } from '@baton/lockstep';
 import type { Micros } from '@baton/kernel';
 import { type Calendar, TIE } from '../calendar';
 import type { VirtualEngine } from '../virtual-engine';

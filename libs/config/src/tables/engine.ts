@@ -173,7 +173,8 @@ export const ENGINE = {
     help:
       'Form the batch of a step while the previous step runs. There is then no gap between ' +
       'steps, but a new request, slot or block is used one step later.',
-    unset: 'on, as in vLLM; off below vllm_version 0.14 and with pipeline_parallel_size above 1',
+    unset:
+      'on, as in vLLM; off below vllm_version 0.14, or 0.29 with pipeline_parallel_size above 1',
   }),
   /** 0 = off. */
   numSpeculativeTokens: integer(0, [0, DRAFT_TOKENS_MAX], {

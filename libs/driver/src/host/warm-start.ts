@@ -1,6 +1,6 @@
 import type { Alarm, LiveClock } from '@baton/clock';
 import type { EngineMessage, EnginePresence } from '@baton/contract';
-import { cacheFetchUs, fullestPeer, type WarmCache } from '@baton/engine';
+import { cacheFetchUs, fullestPeer, type FreeContents } from '@baton/kvcache';
 import type { Micros } from '@baton/kernel';
 import type { EngineIdentity, EngineSlot, Mailbox } from '@baton/live-engine';
 import type { Logger } from '@baton/telemetry';
@@ -35,7 +35,7 @@ export async function readyPeers({
  */
 export class WarmStart {
   private alarm: Alarm | undefined;
-  private onAnswer: (cache: WarmCache | undefined) => void = () => undefined;
+  private onAnswer: (cache: FreeContents | undefined) => void = () => undefined;
 
   constructor(private readonly parts: WarmStartParts) {}
 
@@ -77,10 +77,10 @@ export class WarmStart {
     return fullestPeer(peers.map(blocksOf))?.engineId;
   }
 
-  private async ask(peer: string): Promise<WarmCache | undefined> {
+  private async ask(peer: string): Promise<FreeContents | undefined> {
     const { mailbox, identity, clock, options, log } = this.parts;
     mailbox.send(peer, { kind: 'tell-cache', from: identity.engineId });
-    const answer = await new Promise<WarmCache | undefined>((settle) => {
+    const answer = await new Promise<FreeContents | undefined>((settle) => {
       this.onAnswer = settle;
       const deadlineUs = clock.wall.nowUs() + options.kvReadTimeoutUs;
       this.alarm = clock.wall.at(deadlineUs, () => settle(undefined));

@@ -1,6 +1,6 @@
 import type { ContentWatcher, KvGroups } from '@baton/kvcache';
 import type { KvPoolMember } from '@baton/kv-pool';
-import type { WarmCache } from './engine-port';
+import type { FreeContents } from '@baton/kvcache';
 import type { SchedulingName, SchedulingPolicy } from './scheduling-policy';
 import type { StepNoise, StepTimeModel } from '@baton/step-time';
 
@@ -67,7 +67,7 @@ export interface EngineOptions {
   readonly watermarkBlocks?: number;
   readonly enablePrefixCaching: boolean;
   /** Content of the prefix cache at the start. Unset: empty. */
-  readonly warmCache?: WarmCache;
+  readonly warmCache?: FreeContents;
   /**
    * Which unused KV block is evicted first: the least recently freed (vLLM, the default), or the
    * one filled first.

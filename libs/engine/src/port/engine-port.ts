@@ -1,6 +1,7 @@
 import type { EngineParameters } from '@baton/contract';
 import type { Micros } from '@baton/kernel';
-import type { LockstepRank } from '../lockstep/lockstep';
+import type { FreeContents } from '@baton/kvcache';
+import type { LockstepRank } from '@baton/lockstep';
 
 /**
  * Handle of a sequence inside one engine: a small integer that is reused after the end of the
@@ -85,10 +86,10 @@ export interface StepFacts {
    */
   readonly startUs: Micros;
   /**
-   * The instant at which the batch was formed and its decoding sequences got their previous token:
-   * `startUs`, or earlier with pipeline stages.
+   * The instant at which the decoding sequences of the batch got their previous token: `startUs`,
+   * or earlier with pipeline stages.
    */
-  readonly formedUs: Micros;
+  readonly previousUs: Micros;
   readonly endUs: Micros;
   /** Steps that these facts cover: 1, more after `extendStep`. */
   readonly steps: number;
@@ -196,7 +197,7 @@ export interface EnginePort extends LockstepRank {
    *
    * @param next of an engine with the same contents; unset: none
    */
-  resetPrefixCache(andHost: boolean, next?: WarmCache): boolean;
+  resetPrefixCache(andHost: boolean, next?: FreeContents): boolean;
   /**
    * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when
    * nothing can run now. With async scheduling it also forms the batch of the step after that, so
@@ -264,7 +265,7 @@ export interface EnginePort extends LockstepRank {
   /** Blocks that a prefix match can find, used or free. */
   readonly cachedBlocks: number;
   /** Their shared content, which another engine may begin with. O(blocks). */
-  sharedCache(): WarmCache;
+  sharedCache(): FreeContents;
   /** `counters.acceptedTokens` by their place in the draft; empty without speculation. */
   readonly acceptedPerPosition: readonly number[];
 }
@@ -301,17 +302,6 @@ export interface EngineSnapshot {
   /** 0..1, blocks in use by a sequence (cached but unreferenced blocks are free). */
   readonly kvUsage: number;
 }
-
-export interface CacheState {
-  readonly contents: readonly number[];
-  readonly freeOrder: readonly number[];
-  /** The layer groups of these blocks. */
-  readonly freeGroups: readonly number[];
-  readonly hostContents: readonly number[];
-}
-
-/** The content of the free blocks of another engine. */
-export type WarmCache = Pick<CacheState, 'freeOrder' | 'freeGroups'>;
 
 export interface QueueState {
   readonly batch: (readonly [SequenceHandle, tokens: number])[];

@@ -1,3 +1,4 @@
+import type { FreeContents } from '@baton/kvcache';
 import type {
   AdmissionResult,
   EngineCounters,
@@ -5,7 +6,6 @@ import type {
   EngineSnapshot,
   Reservation,
   StepFacts,
-  WarmCache,
 } from '@baton/engine';
 import { assert } from '@baton/kernel';
 
@@ -53,7 +53,7 @@ export class IdleEngine implements EnginePort {
     return true;
   }
 
-  sharedCache(): WarmCache {
+  sharedCache(): FreeContents {
     return { freeOrder: [], freeGroups: [] };
   }
 

@@ -1,5 +1,5 @@
 import type { Alarm, LiveClock } from '@baton/clock';
-import { Lockstep, type LockstepOptions, type LockstepRank } from '@baton/engine';
+import { Lockstep, type LockstepOptions, type LockstepRank } from '@baton/lockstep';
 import type { Micros } from '@baton/kernel';
 
 /** The loop of one rank, as the barrier drives it. */

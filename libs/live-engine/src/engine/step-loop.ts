@@ -1,5 +1,6 @@
 import type { Alarm, LiveClock } from '@baton/clock';
-import type { StepFacts, StepShare } from '@baton/engine';
+import type { StepShare } from '@baton/lockstep';
+import type { StepFacts } from '@baton/engine';
 import { type Micros, secondsToUs } from '@baton/kernel';
 import type { EngineSlot } from './engine-slot';
 import type { BarrierRank, StepBarrier } from './step-barrier';

@@ -1,6 +1,6 @@
 import type { Micros } from '@baton/kernel';
 import type { DecodeLaw, StepTimeModel } from '@baton/step-time';
-import type { DecodeSet } from './decode-set';
+import type { DecodeSet } from '../decode-set';
 
 /**
  * When the steps of an unchanged decode batch end. They are laid end to end from one anchor by a

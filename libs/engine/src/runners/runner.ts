@@ -1,15 +1,15 @@
 import type { Micros } from '@baton/kernel';
 import type { StepScatter } from '@baton/step-time';
-import type { Accounts } from './accounts';
-import type { BatchFormer } from './batch-former';
-import type { DecodeSets } from './decode-set';
-import type { StepShare } from './lockstep/lockstep';
-import type { EngineSequence } from './sequence';
-import type { SequenceBlocks } from './sequence-blocks';
-import type { Speculation } from './speculation';
-import type { StepRecord } from './step-record';
-import type { EngineOptions } from './port/engine-options';
-import type { WaitingQueue } from './waiting-queue';
+import type { Accounts } from '../accounts';
+import type { BatchFormer } from '../batch-former';
+import type { DecodeSets } from '../decode-set';
+import type { StepShare } from '@baton/lockstep';
+import type { EngineSequence } from '../sequence';
+import type { SequenceBlocks } from '../sequence-blocks';
+import type { Speculation } from '../speculation';
+import type { StepRecord } from '../step-record';
+import type { EngineOptions } from '../port/engine-options';
+import type { WaitingQueue } from '../waiting-queue';
 
 export interface RunnerParts {
   readonly options: EngineOptions;

@@ -1,9 +1,9 @@
 import type { Micros } from '@baton/kernel';
+import { Lockstep, type LockstepRank } from '@baton/lockstep';
 import type { StepTimeModel } from '@baton/step-time';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TestEngine } from '../../test/test-engine';
-import { Lockstep, type LockstepRank } from './lockstep';
+import { TestEngine } from '../test/test-engine';
 
 /** 100 µs, 10 per decoding sequence, 1 per token of prompt or context, 7 per token of experts. */
 const MODEL: StepTimeModel = {

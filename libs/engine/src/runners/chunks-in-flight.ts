@@ -1,5 +1,5 @@
 import { truncate } from '@baton/kernel';
-import type { EngineSequence } from './sequence';
+import type { EngineSequence } from '../sequence';
 
 /** The prompt chunks of a batch that runs while later ones are formed. */
 export class ChunksInFlight {

@@ -1,8 +1,8 @@
 import { assert, type Micros, truncate } from '@baton/kernel';
 import { LaidRunner } from './laid-runner';
-import type { StepShare } from './lockstep/lockstep';
+import type { StepShare } from '@baton/lockstep';
 import { type RunnerParts, warmupFactor } from './runner';
-import type { EngineSequence } from './sequence';
+import type { EngineSequence } from '../sequence';
 
 /**
  * Lays steps in time: the duration of the one under way, the number of steps that it may cover, and

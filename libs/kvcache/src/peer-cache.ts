@@ -1,6 +1,13 @@
 import { type Micros, secondsToUs } from '@baton/kernel';
-import type { BlockList, BlockPool } from '@baton/kvcache';
-import type { CacheState, EnginePort, WarmCache } from '../port/engine-port';
+import type { BlockList } from './block-list';
+import type { BlockPool } from './block-pool';
+import type { FreeContents } from './warm-up';
+
+/** The content of a prefix cache. */
+export interface CacheState extends FreeContents {
+  readonly contents: readonly number[];
+  readonly hostContents: readonly number[];
+}
 
 /** The content of the pool that a prefix match can find, and that of its free blocks. O(blocks). */
 export function cacheStateOf(pool: BlockPool): CacheState {
@@ -17,7 +24,7 @@ export function cacheStateOf(pool: BlockPool): CacheState {
  *
  * @param lists all lists that hold blocks
  */
-export function sharedCacheOf(pool: BlockPool, lists: readonly BlockList[]): WarmCache {
+export function sharedCacheOf(pool: BlockPool, lists: readonly BlockList[]): FreeContents {
   const [order, groups] = [pool.freeOrder(), pool.freeGroups()];
   const places = [...order.keys()].filter((at) => order[at]! > 0);
   const free = places.map((at) => order[at]!);
@@ -42,7 +49,10 @@ function contentsInUse(pool: BlockPool, lists: readonly BlockList[]): number[] {
 }
 
 /** An engine whose prefix cache another one may fetch. */
-export type CachePeer = Pick<EnginePort, 'cachedBlocks'>;
+export interface CachePeer {
+  /** Blocks with content that others can find. */
+  readonly cachedBlocks: number;
+}
 
 /**
  * The engine with most cached content; of equal ones the first. Undefined when no engine has any.
@@ -62,7 +72,7 @@ export interface CacheLink {
 
 /** How long a cache is on the link of the engine that fetches it. */
 export function cacheFetchUs(
-  { freeOrder }: WarmCache,
+  { freeOrder }: FreeContents,
   { blockSize, kvBytesPerToken, link }: CacheLink,
 ): Micros {
   const bytes = freeOrder.length * blockSize * kvBytesPerToken;

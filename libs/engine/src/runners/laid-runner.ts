@@ -1,10 +1,10 @@
 import { assert, type Micros } from '@baton/kernel';
 import type { BatchAggregates } from '@baton/step-time';
-import type { DecodeSet } from './decode-set';
+import type { DecodeSet } from '../decode-set';
 import { DecodeTimeline } from './decode-timeline';
-import type { StepShare } from './lockstep/lockstep';
+import type { StepShare } from '@baton/lockstep';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
-import type { EngineSequence } from './sequence';
+import type { EngineSequence } from '../sequence';
 
 /**
  * The steps under way of an engine with one batch at a time on its GPUs: their number, the number
@@ -104,7 +104,7 @@ export abstract class LaidRunner implements Runner {
     this.ahead = 0;
     this.done++;
     record.isRead = true;
-    record.startUs = record.formedUs = this.startUs;
+    record.startUs = record.previousUs = this.startUs;
     record.endUs = this.endUs;
     record.steps = this.done;
   }

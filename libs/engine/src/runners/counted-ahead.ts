@@ -1,0 +1,181 @@
+import { truncate } from '@baton/kernel';
+import type { ChunksInFlight } from './chunks-in-flight';
+import type { RunnerParts } from './runner';
+import type { EngineSequence } from '../sequence';
+
+/**
+ * The sequences of a step whose tokens are counted when it begins, because the next batch of their
+ * decode set is formed before it ends. They are reported when it has ended.
+ *
+ * A sequence that ends by its limit is left out of that next batch. One that stops, or that ends
+ * within a burst, still has a row there, whose output is dropped. Both keep their slot and blocks
+ * until the last step has ended.
+ */
+export class CountedAhead {
+  /** Sequences that the step admitted with KV from elsewhere; their first tokens come with it. */
+  readonly joined: EngineSequence[] = [];
+  /** Those whose prompts end with the step. */
+  private readonly promptsDone: EngineSequence[] = [];
+  /** Those that end with the step. The next batch was formed before their end was known. */
+  readonly stopping: EngineSequence[] = [];
+  /** Those of them that ended as prompts to be held. */
+  readonly held: EngineSequence[] = [];
+
+  constructor(private readonly parts: RunnerParts) {}
+
+  clear(): void {
+    truncate(this.joined, 0);
+    truncate(this.promptsDone, 0);
+    truncate(this.stopping, 0);
+    truncate(this.held, 0);
+  }
+
+  /** Counts the step that begins, with the current decode set and these chunks of prompts. */
+  count(chunks: ChunksInFlight): void {
+    const { former, decode, speculation, accounts } = this.parts;
+    const { batch } = former;
+    // The handle of one that was aborted since the batch was formed may name another sequence.
+    for (const seq of batch.joined) if (!hasEnded(seq)) this.joined.push(seq);
+    decode.current.advance();
+    if (speculation === undefined) batch.countResumed();
+    else speculation.giveBursts(decode.current, accounts);
+    if (chunks.prompts.length > 0) this.endPrompts(chunks);
+    this.takeEnded();
+  }
+
+  /** Tokens of the step; call it when the step ends. */
+  tokens(): number {
+    const { record, former, speculation } = this.parts;
+    let tokens = record.countOfEmitting();
+    if (speculation !== undefined) tokens += record.tokensBesideOne();
+    for (const { mode } of former.batch.ending) tokens += mode === 'prefill-and-hold' ? 0 : 1;
+    return tokens;
+  }
+
+  /** Records each sequence that got its first token with the step and is still in the engine. */
+  noteFirstTokens(): void {
+    const { firstTokens } = this.parts.record;
+    for (const seq of this.joined) if (!hasEnded(seq)) firstTokens.push(seq.handle);
+    for (const seq of this.promptsDone) {
+      const isFirst = seq.emitted === 1 && !hasEnded(seq);
+      if (isFirst && seq.mode !== 'prefill-and-hold') firstTokens.push(seq.handle);
+    }
+  }
+
+  /**
+   * A sequence that ended with the step, out of the batch. In order of admission, in which vLLM
+   * frees their blocks.
+   */
+  nextFinished(): EngineSequence | undefined {
+    const { former, decode } = this.parts;
+    const { batch } = former;
+    const [first] = batch.ending;
+    const stopped = this.nextStopping();
+    if (first === undefined || (stopped !== undefined && stopped.rank < first.rank)) {
+      if (stopped === undefined) return this.nextDeparted();
+      this.stopping.shift();
+      if (stopped.state === 'stalled') batch.drop(stopped);
+      else decode.current.leave(stopped);
+      return stopped;
+    }
+    batch.drop(first);
+    if (first.mode !== 'prefill-and-hold') return first;
+    this.held.push(first);
+    return this.nextFinished();
+  }
+
+  /** Tokens of a sequence that are counted and come with the step under way. */
+  tokensInFlight(seq: EngineSequence): number {
+    const { record, former, decode } = this.parts;
+    if (record.departed.includes(seq)) return 1 + seq.burst;
+    if (seq.state === 'ending') return seq.mode === 'prefill-and-hold' ? 0 : 1;
+    const isMember = seq.state === 'decoding' && decode.of(seq) === decode.current;
+    const isBefore = seq.state === 'stalled' || isMember;
+    return isBefore && !former.batch.joined.includes(seq) ? 1 + seq.burst : 0;
+  }
+
+  /** Counts the chunks of a step that has ended. */
+  countChunks({ prompts, ranks, reached }: ChunksInFlight): void {
+    const { blocks, accounts } = this.parts;
+    for (let i = 0; i < prompts.length; i++) {
+      const seq = prompts[i]!;
+      if (hasEnded(seq) || seq.rank !== ranks[i]) continue;
+      accounts.computed(seq, reached[i]!);
+      const isWhole = reached[i]! >= seq.promptTokens;
+      if (blocks.isShared && isWhole) blocks.keep(seq, reached[i]!);
+      seq.inFlight = seq.state === 'prefilling' ? seq.computed - reached[i]! : 0;
+    }
+  }
+
+  /** Handles sequences whose prompt ends with the step: they decode in the next batch. */
+  private endPrompts({ prompts, ranks, reached }: ChunksInFlight): void {
+    for (let i = 0; i < prompts.length; i++) {
+      const seq = prompts[i]!;
+      if (seq.state !== 'prefilling' || seq.rank !== ranks[i]) continue;
+      if (reached[i]! >= seq.targetTokens) this.endPrompt(seq);
+    }
+    const { prefilling } = this.parts.former.batch;
+    let kept = 0;
+    for (const seq of prefilling) if (seq.state === 'prefilling') prefilling[kept++] = seq;
+    truncate(prefilling, kept);
+  }
+
+  private endPrompt(seq: EngineSequence): void {
+    this.promptsDone.push(seq);
+    if (seq.mode === 'prefill-and-hold') {
+      this.keep(seq);
+      return;
+    }
+    seq.emitted++;
+    seq.burst = 0;
+    this.parts.decode.current.join(seq);
+    seq.drafts = seq.padding;
+    seq.padding = 0;
+  }
+
+  /** Members that get their last token with the step that begins. */
+  private takeEnded(): void {
+    const { former, decode } = this.parts;
+    const { current } = decode;
+    for (let seq = current.takeFinished(); seq !== undefined; seq = current.takeFinished()) {
+      // The number of accepted drafts of the step is not known yet.
+      if (seq.endsByLimit && seq.burst === 0) {
+        current.leave(seq);
+        this.keep(seq);
+        former.touch();
+      } else {
+        current.linger(seq);
+        this.stopping.push(seq);
+      }
+    }
+  }
+
+  private keep(seq: EngineSequence): void {
+    seq.state = 'ending';
+    this.parts.former.batch.ending.push(seq);
+  }
+
+  private nextStopping(): EngineSequence | undefined {
+    const { stopping } = this;
+    // An aborted sequence is no longer in the engine; a preempted one is no longer in the batch.
+    const isHere = ({ state }: EngineSequence): boolean =>
+      state === 'decoding' || state === 'stalled';
+    while (stopping.length > 0 && !isHere(stopping[0]!)) stopping.shift();
+    return stopping[0];
+  }
+
+  /** Ends a sequence that was preempted after the step of its last token had begun. */
+  private nextDeparted(): EngineSequence | undefined {
+    const { record, queue } = this.parts;
+    const isOver = ({ state, emitted, outputTokens }: EngineSequence): boolean =>
+      state === 'waiting' && emitted === outputTokens;
+    const seq = record.departed.find(isOver);
+    if (seq !== undefined) queue.remove(seq);
+    return seq;
+  }
+}
+
+/** True when the sequence was aborted. */
+function hasEnded({ state }: EngineSequence): boolean {
+  return state === 'gone' || state === 'leaving';
+}

@@ -1,0 +1,1 @@
+export { Lockstep, type LockstepOptions, type LockstepRank, type StepShare } from './lockstep';
