@@ -41,7 +41,7 @@ export interface EnginePool extends StartupTimes {
     readonly bytesPerSecond: number;
     readonly baseLatencyUs: Micros;
     readonly ports: number;
-    /** True when the rate follows from a time per token: transfers take the time of their tokens. */
+    /** True when the rate follows from a time per token; transfers take the time of tokens. */
     readonly isTimedByTokens?: boolean;
   };
   /** The shape in which one rank reads a KV block. Unset: whole. */

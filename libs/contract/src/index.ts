@@ -24,8 +24,8 @@ export type { Fault, FaultAction, FaultKind, FaultNote, FaultStage } from './fau
 export { jobId, STAGES } from './job';
 export type { EndReason, EngineJob, OwnQueue, Placed, Stage } from './job';
 export {
-  asksToHold,
-  bringsKv,
+  wantsRemoteDecode,
+  hasRemotePrefill,
   faultOfKvTransferParams,
   parseKeptKvParams,
   parseKvTransferParams,

@@ -20,12 +20,12 @@ export interface KvTransferParams {
 }
 
 /** Whether these are the parameters that an outside router sends to a prefill instance. */
-export function asksToHold(params: unknown): boolean {
+export function wantsRemoteDecode(params: unknown): boolean {
   return isObject(params) && params['do_remote_decode'] === true;
 }
 
 /** Whether these are the parameters that an outside router sends to a decode instance. */
-export function bringsKv(params: unknown): boolean {
+export function hasRemotePrefill(params: unknown): boolean {
   return isObject(params) && params['do_remote_prefill'] === true;
 }
 
@@ -34,7 +34,7 @@ export function bringsKv(params: unknown): boolean {
  * the wrong type. vLLM then serves the request without a transfer; it never raises an HTTP error.
  */
 export function parseKvTransferParams(value: unknown): KvTransferParams | undefined {
-  return isObject(value) && bringsKv(value) ? namedBlocks(value) : undefined;
+  return isObject(value) && hasRemotePrefill(value) ? namedBlocks(value) : undefined;
 }
 
 /**
@@ -43,7 +43,7 @@ export function parseKvTransferParams(value: unknown): KvTransferParams | undefi
  * and name no blocks, or no valid ones.
  */
 export function parseKeptKvParams(value: unknown): KvTransferParams | undefined {
-  if (!isObject(value) || !asksToHold(value) || bringsKv(value)) return undefined;
+  if (!isObject(value) || !wantsRemoteDecode(value) || hasRemotePrefill(value)) return undefined;
   if (faultOfKept(value) !== undefined) return undefined;
   return namedBlocks(value);
 }
@@ -52,8 +52,8 @@ function namedBlocks(value: Readonly<Record<string, unknown>>): KvTransferParams
   if (!Object.entries(NEEDED).every(([name, isFit]) => isFit(value[name]))) return undefined;
   const expiry = value['remote_blocks_expiry_time'];
   return {
-    do_remote_prefill: bringsKv(value),
-    do_remote_decode: asksToHold(value),
+    do_remote_prefill: hasRemotePrefill(value),
+    do_remote_decode: wantsRemoteDecode(value),
     remote_block_ids: value['remote_block_ids'] as number[][],
     remote_engine_id: value['remote_engine_id'] as string,
     remote_request_id: value['remote_request_id'] as string,
@@ -76,11 +76,13 @@ export function faultOfKvTransferParams(
   const flags = ['do_remote_prefill', 'do_remote_decode'] as const;
   const wrong = flags.find((flag) => !isFlag(value[flag]));
   if (wrong !== undefined) return `kv_transfer_params.${wrong} must be true or false.`;
-  if (asksToHold(value) && bringsKv(value)) {
+  if (wantsRemoteDecode(value) && hasRemotePrefill(value)) {
     return 'kv_transfer_params ask for prefill and for decode at once.';
   }
-  if (bringsKv(value)) return faultOf(value, NEEDED);
-  return asksToHold(value) && value['remote_block_ids'] != null ? faultOfKept(value) : undefined;
+  if (hasRemotePrefill(value)) return faultOf(value, NEEDED);
+  return wantsRemoteDecode(value) && value['remote_block_ids'] != null
+    ? faultOfKept(value)
+    : undefined;
 }
 
 type Fields = Readonly<Record<string, (value: unknown) => boolean>>;

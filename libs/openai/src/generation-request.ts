@@ -48,8 +48,8 @@ export interface GenerationRequest {
   readonly returnTokenIds: boolean;
   readonly returnPromptText: boolean;
   /**
-   * The field as the client sent it. `parseKvTransferParams`, `asksToHold` and `bringsKv` of the
-   * contract read it.
+   * The field as the client sent it. `parseKvTransferParams`, `wantsRemoteDecode` and
+   * `hasRemotePrefill` of the contract read it.
    */
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
   /** Lower runs first. */

@@ -1,6 +1,6 @@
 import {
-  asksToHold,
-  bringsKv,
+  wantsRemoteDecode,
+  hasRemotePrefill,
   faultOfKvTransferParams,
   type KvTransferParams,
   parseKeptKvParams,
@@ -61,8 +61,8 @@ export function legOf(facts: LegFacts): Leg {
     const disaggregated = disaggregatedParamsOf(facts.body);
     return disaggregated === undefined ? legWithoutParams(facts) : disaggregatedLeg(disaggregated);
   }
-  if (bringsKv(params)) return decodeLeg(params);
-  if (asksToHold(params)) return prefillLeg(params, facts.clientRequestId);
+  if (hasRemotePrefill(params)) return decodeLeg(params);
+  if (wantsRemoteDecode(params)) return prefillLeg(params, facts.clientRequestId);
   return params['ret_first_tok'] === true
     ? { kind: 'none', told: 'first-token' }
     : { kind: 'none' };

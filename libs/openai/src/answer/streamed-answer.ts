@@ -1,4 +1,4 @@
-import { asksToHold, type BatonError } from '@baton/contract';
+import { wantsRemoteDecode, type BatonError } from '@baton/contract';
 import { assert } from '@baton/kernel';
 import { asciiJson, type OutputPlan } from '@baton/text';
 import { renderStreamError } from '@baton/refusal';
@@ -59,7 +59,7 @@ export class StreamedAnswer {
     const { kvTransferParams: params } = facts;
     // Left out for a prefill leg: vLLM's streams do not include held blocks, and no router reads
     // them.
-    const sendsParams = params !== undefined && !asksToHold(this.request.kvTransferParams);
+    const sendsParams = params !== undefined && !wantsRemoteDecode(this.request.kvTransferParams);
     const kept = sendsParams ? this.shape.kvTransferParams(asciiJson(params)) : '';
     if (!this.request.includeUsage) return kept + DONE;
     const usage = {
