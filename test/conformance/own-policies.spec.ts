@@ -3,34 +3,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simulate } from '@baton/cluster';
 import { type BatonConfig, defaultConfig } from '@baton/config';
-import { BatonError, type EngineJob, type EngineLoad } from '@baton/contract';
-import { chainBlockHashes, RandomStream } from '@baton/kernel';
+import { BatonError } from '@baton/contract';
 import type { GenerationRequest } from '@baton/openai';
-import type {
-  AdmissionPolicy,
-  OwnSpec,
-  PlacementContext,
-  Policy,
-  PolicyWatch,
-} from '@baton/placement';
-import { buildRouting, type JobRouting } from '@baton/routing';
+import type { AdmissionPolicy, Policy } from '@baton/placement';
 import { scenarioOf } from '@baton/scenario';
-import { attachInProcess, channels, type Transport } from '@baton/transport';
-import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CallClasses } from '../../apps/api/src/http/access/call-classes';
 import type { AdmissionGate } from '../../apps/api/src/request/admit/admission-gate';
 import { PolicyGate } from '../../apps/api/src/request/admit/policy-gate';
-import { cacheSalt, type Route } from '../../apps/api/src/request/route/route';
+import type { Route } from '../../apps/api/src/request/route/route';
 import type { Call } from '../../apps/api/src/request/take/call';
-import { ManualWallClock, settle } from '../../libs/clock/test/manual-wall-clock';
-
-/** Calls of modules have no limit of wall time here: a busy machine must change no decision. */
-const UNLIMITED: PolicyWatch = {
-  onFault: ({ message }) => {
-    throw new Error(message);
-  },
-};
+import {
+  ENGINES,
+  LiveRouter,
+  MODEL,
+  recorded,
+  type Seen,
+  seenIn,
+  type Trace,
+  traceOf,
+  UNLIMITED,
+} from './recorded-choices';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'baton-own-policies-'));
 /** Weighs loads, prefixes and times of prompts, and draws among the two best engines. */
@@ -71,79 +64,10 @@ const ADMISSION = moduleOf(
   };
 `,
 );
-const ENGINES: Partial<BatonConfig> = {
-  ...{ stepTime: 'per-token', prefillTimePerToken: 1, interTokenLatency: 12 },
-  ...{ maxNumSeqs: 64, numGpuBlocksOverride: 2_000, maxNumBatchedTokens: 256, maxModelLen: 2_000 },
-};
-const MODEL = { model: 'llama-3.1-8b' } as unknown as GenerationRequest;
-
 function moduleOf(name: string, text: string): `${string}.mjs` {
   const path = join(FOLDER, name) as `${string}.mjs`;
   writeFileSync(path, text);
   return path;
-}
-
-/** Prompts of a few families, whose tokens and hashes both clocks get. */
-interface Trace {
-  readonly workload: Workload;
-  readonly prompts: readonly Int32Array[];
-}
-
-function traceOf({ seed, blockSize }: BatonConfig): Trace {
-  const random = RandomStream.root(seed);
-  const builder = new WorkloadBuilder({ contentBlockTokens: blockSize });
-  const prompts: Int32Array[] = [];
-  for (let row = 0; row < 200; row++) {
-    const [family, shared] = [random.integer(6), random.integer(160)];
-    const ids = Int32Array.from({ length: 1 + shared + random.integer(160) }, (_, at) =>
-      at < shared ? family * 1_000 + at : 100_000 + row * 1_000 + at,
-    );
-    builder.add({
-      arrivalUs: row * 30_000 + random.integer(30_000),
-      promptTokens: ids.length,
-      outputTokens: 1 + random.integer(30),
-      session: 1 + random.integer(20),
-    });
-    for (const hash of hashesOf(ids, blockSize)) builder.addContent(hash);
-    prompts.push(ids);
-  }
-  return { workload: builder.build(), prompts };
-}
-
-function hashesOf(ids: Int32Array, blockSize: number): number[] {
-  return chainBlockHashes(ids, blockSize, cacheSalt(MODEL));
-}
-
-/** One call of the module on the virtual clock, with the loads that the policy saw. */
-interface Seen<Answer> {
-  readonly loads: readonly EngineLoad[];
-  readonly waitingRequests: number;
-  readonly answer: Answer;
-}
-
-function seenIn<Answer>(
-  context: PlacementContext & { readonly waitingRequests?: number },
-  { blockSize }: BatonConfig,
-  answer: Answer,
-): Seen<Answer> {
-  const loads = context.engines.map((engine, index): EngineLoad => {
-    const { engineId, requests, waitingRequests, waitingTokens, kvTokens } = engine;
-    return {
-      ...{ engineId, index, stage: context.stage, state: 'ready', requests },
-      ...{ waitingRequests, waitingTokens, numBlocks: 2_000 },
-      usedBlocks: Math.round(kvTokens / blockSize),
-      // The loads of the virtual clock have every request that was sent before.
-      taken: { me: Number.MAX_SAFE_INTEGER },
-    };
-  });
-  return { loads, waitingRequests: context.waitingRequests ?? 0, answer };
-}
-
-/** The module, with each of its calls appended to `seen` as `ask` returns it. */
-function recorded<P>(spec: unknown, wrap: (own: P) => P): OwnSpec<P> {
-  const own = spec as OwnSpec<P>;
-  const create: OwnSpec<P>['module']['create'] = (parts) => wrap(own.module.create(parts));
-  return { ...own, module: { ...own.module, create } };
 }
 
 /** The engines that the module chooses, stage by stage, in the order of the requests. */
@@ -176,45 +100,6 @@ function virtualAdmissions(config: BatonConfig, { workload }: Trace): Seen<boole
   }));
   simulate({ ...scenario, admission: { ...scenario.admission, ...admission } });
   return seen;
-}
-
-/** The router of the live API, whose engines publish the loads of the virtual clock. */
-class LiveRouter {
-  readonly routing: JobRouting;
-  private readonly transport: Transport = attachInProcess();
-
-  constructor(private readonly config: BatonConfig) {
-    const wall = new ManualWallClock();
-    this.routing = buildRouting({
-      ...{ config, transport: this.transport, wall, routerId: 'me', role: 'api' },
-      policyWatch: UNLIMITED,
-    });
-  }
-
-  async publish(seen: readonly Seen<unknown>[]): Promise<void> {
-    for (const load of seen.flatMap(({ loads }) => loads)) {
-      this.transport.bus.publish(channels.loads, Buffer.from(JSON.stringify(load)));
-    }
-    await settle();
-  }
-
-  place(row: number, { workload, prompts }: Trace): string[] {
-    const ids = prompts[row]!;
-    const { job } = this.routing.atArrival({
-      ...{ requestId: `${row}`, submission: 1, apiId: 'api', streamId: row, causeUs: 0 },
-      ...{ arrivalUs: 0, promptTokens: ids.length, outputTokens: 1, maxTokens: 1, priority: 0 },
-      ...{ endReason: 'length', sessionKey: workload.session[row]! },
-      flow: this.config.topology.includes('A') ? 'local' : 'route',
-      blockHashes: hashesOf(ids, this.config.blockSize),
-    } as EngineJob);
-    const { decodeEngineId, placed } = job;
-    return [decodeEngineId ?? [], placed?.own?.engineId ?? []].flat();
-  }
-
-  async stop(): Promise<void> {
-    await this.routing.stop();
-    await this.transport.close();
-  }
 }
 
 async function liveChoices(
