@@ -129,6 +129,7 @@ export class Engine implements EnginePort {
   kvFailed(handle: SequenceHandle): void {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
+    if (seq.remoteTokens === 0) return;
     expectState(seq, 'deferred', 'unreserved');
     this.former.admitter.loseKv(seq);
     this.former.touch();

@@ -329,6 +329,17 @@ describe('a prompt with a part from elsewhere', () => {
     expect(test.engine.counters).toMatchObject({ finished: 2, promptTokensComputed: 14 });
   });
 
+  it('runs on when the source of a part that the local cache has fails', () => {
+    const test = new TestEngine();
+    test.submit('a', { promptTokens: 12, outputTokens: 1, blockHashes: HASHES });
+    test.step();
+    const handle = test.submit('b', { ...REMOTE, promptTokens: 14, remoteTokens: 8, ...CACHED });
+    expect(test.reserve()).toBe('b lacks 0');
+    test.engine.kvFailed(handle);
+    expect(test.endStep()).toMatchObject({ scheduled: ['b'], firstTokens: ['b'] });
+    test.engine.audit();
+  });
+
   it('is not reported when it is aborted before it could be', () => {
     const test = new TestEngine();
     test.submit('a', { promptTokens: 12, outputTokens: 1, blockHashes: HASHES });

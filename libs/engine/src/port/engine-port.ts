@@ -183,6 +183,7 @@ export interface EnginePort extends LockstepRank {
   /**
    * Records that the reserved KV will not arrive (kv_load_failure_policy: recompute): at its turn,
    * among those whose KV has arrived, the sequence frees its blocks and is computed in this engine.
+   * Changes nothing if no KV was missing.
    */
   kvFailed(handle: SequenceHandle): void;
   /**
