@@ -85,7 +85,7 @@ export function recorded<P>(spec: unknown, wrap: (own: P) => P): OwnSpec<P> {
   return { ...own, module: { ...own.module, create } };
 }
 
-/** A router of the API or of a prefill worker. Its engines publish the loads of the virtual clock. */
+/** A router of the API or of a prefill worker, whose engines publish loads of the virtual clock. */
 export class LiveRouter {
   readonly routing: JobRouting;
   private readonly transport: Transport = attachInProcess();
