@@ -280,8 +280,10 @@ describe('the live page in a browser', () => {
     expect(await page.locator('.health').innerText()).not.toContain('lost');
   });
 
-  it('keeps the pool of a role whose last engine is lost', async () => {
+  it('keeps the pool of a role whose last engine is lost, and explains the loss', async () => {
     await open();
+    const health = page.getByRole('region', { name: 'Health' });
+    await health.locator('summary').first().press('Enter');
     const pool = page.getByRole('region', { name: 'Decode engines' });
     const lost = pool.getByText('No engine of this role is running.');
     const pids = await cluster.pidsOf('decode');
@@ -290,6 +292,8 @@ describe('the live page in a browser', () => {
     try {
       await lost.waitFor(PATIENT);
       expect(await pool.innerText()).toContain('0 engines');
+      // The explanation stays open when the finding changes.
+      await health.getByText('The engine sends no heartbeat').waitFor(PATIENT);
     } finally {
       for (const pid of pids) process.kill(pid, 'SIGCONT');
     }

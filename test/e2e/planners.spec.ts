@@ -5,21 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Queue } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SEARCH_OPTIONS, SEARCH_SPACE } from '../support/planner-search.mjs';
 import { PERSISTENT, PrivateRedis } from '../support/redis-server';
 import { waitUntil } from '../support/wait';
 
 const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
-const SPACE = `
-gpus: { h100: 6, a100: 4 }
-tensor_parallel_size: [1, 2]
-loads: [1]
-vary: { autoscaler: [none, 'hpa:running=20:interval=1s'] }
-trials: 12
-`;
-const WORKLOAD = [
-  ...['--dataset', 'random', '--num-prompts', '400', '--request-rate', '12'],
-  ...['--random-input-len', '2000', '--random-output-len', '100'],
-];
 
 let redis: PrivateRedis;
 let folder = '';
@@ -27,7 +17,7 @@ const started = new Set<ChildProcess>();
 beforeEach(async () => {
   redis = await PrivateRedis.launch();
   folder = mkdtempSync(join(tmpdir(), 'baton-planners-'));
-  writeFileSync(join(folder, 'fleet.yaml'), SPACE);
+  writeFileSync(join(folder, 'fleet.yaml'), SEARCH_SPACE);
 });
 afterEach(async () => {
   for (const child of started) child.kill('SIGKILL');
@@ -48,8 +38,8 @@ function planner(): ChildProcess {
 }
 
 function plan(...flags: string[]): { child: ChildProcess; stdout: Promise<string> } {
-  const space = ['plan', '--space', join(folder, 'fleet.yaml'), '--slo', 'ttft=1s,tpot=30ms'];
-  const child = baton(...space, ...WORKLOAD, '--json', ...flags);
+  const search = ['plan', '--space', join(folder, 'fleet.yaml'), ...SEARCH_OPTIONS, '--json'];
+  const child = baton(...search, ...flags);
   let text = '';
   child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
   return { child, stdout: new Promise((resolve) => child.once('close', () => resolve(text))) };

@@ -8,23 +8,13 @@ import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { demand, expectThat, ROOT, until } from '../compose/shell.mjs';
+import { SEARCH_OPTIONS, SEARCH_SPACE } from '../support/planner-search.mjs';
 import { inside, Networks, whyNot } from './networks.mjs';
 import { redisProgram } from './redis-program.mjs';
 
 const PLANNERS = 3;
 const PORT = 6379;
 const BATON = join(ROOT, 'bin', 'baton');
-const SPACE = `
-gpus: { h100: 6, a100: 4 }
-tensor_parallel_size: [1, 2]
-loads: [1]
-vary: { autoscaler: [none, 'hpa:running=20:interval=1s'] }
-trials: 12
-`;
-const WORKLOAD = [
-  ...['--dataset', 'random', '--num-prompts', '400', '--request-rate', '12'],
-  ...['--random-input-len', '2000', '--random-output-len', '100'],
-];
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-namespaces-'));
 const socket = join(folder, 'redis.sock');
@@ -56,7 +46,7 @@ async function removeAll() {
 }
 
 async function runAll() {
-  writeFileSync(join(folder, 'fleet.yaml'), SPACE);
+  writeFileSync(join(folder, 'fleet.yaml'), SEARCH_SPACE);
   const local = await step('a local search ends', () => search(['--threads', '1']));
   const hub = await step('Redis runs in a namespace of its own', redisInHub);
   if (local === undefined || hub === undefined) return;
@@ -77,8 +67,8 @@ async function runAll() {
 
 /** The output of the search, on this machine or in a namespace. */
 async function search(flags, namespace) {
-  const space = ['plan', '--space', join(folder, 'fleet.yaml'), '--slo', 'ttft=1s,tpot=30ms'];
-  const command = [process.execPath, BATON, ...space, ...WORKLOAD, '--json', ...flags];
+  const options = ['--space', join(folder, 'fleet.yaml'), ...SEARCH_OPTIONS, '--json', ...flags];
+  const command = [process.execPath, BATON, 'plan', ...options];
   return demand(namespace === undefined ? command : inside(namespace, command));
 }
 

@@ -5,11 +5,14 @@ import { sinceText } from './since-text';
 /** A shape for each level, in addition to its colour. */
 const SHAPES: Readonly<Record<Level, string>> = { good: '✔', busy: '▲', bad: '✖' };
 
-/** The findings as a band below the header. Each opens to its explanation. */
+/**
+ * The findings as a band below the header, the most urgent first. Each opens to its explanation. An
+ * opened place stays open when its finding changes.
+ */
 export class HealthView {
   readonly element: HTMLElement;
   private readonly list = make('ul');
-  private readonly items = new Map<string, FindingItem>();
+  private readonly items: FindingItem[] = [];
 
   constructor(private readonly isRecorded: boolean) {
     const attributes = { class: 'health', 'aria-label': 'Health' };
@@ -17,21 +20,15 @@ export class HealthView {
   }
 
   show(findings: readonly HealthFinding[], nowMs: number): void {
-    const shown = new Set(findings.map(({ id }) => id));
-    for (const [id, item] of this.items) {
-      if (shown.has(id)) continue;
-      item.element.remove();
-      this.items.delete(id);
-    }
-    for (const finding of findings) {
-      const item = this.items.get(finding.id) ?? this.add(finding.id);
+    for (const item of this.items.splice(findings.length)) item.element.remove();
+    for (const [place, finding] of findings.entries()) {
+      const item = (this.items[place] ??= this.append());
       item.show(finding, nowMs);
     }
   }
 
-  private add(id: string): FindingItem {
+  private append(): FindingItem {
     const item = new FindingItem(this.isRecorded);
-    this.items.set(id, item);
     this.list.append(item.element);
     return item;
   }

@@ -1,8 +1,9 @@
 import type { Micros } from '@baton/kernel';
 import { CalendarClock } from './calendar-clock';
 import { LoggerClock } from './logger-clock';
+import { LimitedReader } from './limited-reader';
 import { RequestCollector } from './request-collector';
-import { type Trace, TraceError, type TraceOptions, type TraceReader } from './trace-reader';
+import { type Trace, TraceError } from './trace-reader';
 
 /** `127.0.0.1:54312 - "POST /v1/chat/completions HTTP/1.1" 200 OK`, as uvicorn writes it. */
 const ACCESS = /"([A-Z]+) (\S+) HTTP\/[\d.]+" (\d{3})\b/;
@@ -22,21 +23,11 @@ export function isAccessLine(line: string): boolean {
  * its line; one with another status than 2xx counts as failed. Other lines are ignored. The log has
  * no lengths, so each request has one token of prompt and one of output until a caller sets them.
  */
-export class AccessLogReader implements TraceReader {
+export class AccessLogReader extends LimitedReader {
   readonly format = 'access';
-  private readonly collector = new RequestCollector();
+  protected readonly collector = new RequestCollector();
   private readonly dated = new CalendarClock();
   private readonly undated = new LoggerClock();
-
-  constructor(private readonly options: TraceOptions) {}
-
-  get count(): number {
-    return this.collector.count;
-  }
-
-  get isFull(): boolean {
-    return this.count >= (this.options.limit ?? Infinity);
-  }
 
   push(line: string, lineNumber: number): void {
     const [, method, path = '', status = ''] = ACCESS.exec(line) ?? [];

@@ -3,6 +3,7 @@ import { withContentBlock } from '../content-block';
 import { rowName } from '../named/named-column';
 import { isFirst, MOST_TOKENS, requestIdOf, type Workload, WorkloadError } from '../workload';
 import { TraceFields } from './json-fields';
+import { LimitedReader } from './limited-reader';
 import { RequestCollector } from './request-collector';
 import {
   isRecordingHeader,
@@ -10,13 +11,7 @@ import {
   measuredObject,
   parseRecordingHeader,
 } from './recording';
-import {
-  quoted,
-  type Trace,
-  TraceError,
-  type TraceOptions,
-  type TraceReader,
-} from './trace-reader';
+import { quoted, type Trace, TraceError } from './trace-reader';
 
 const MOST_SECONDS = 4e9;
 const LONGEST_ID = 1024;
@@ -53,23 +48,13 @@ const KEYS = new Set([
  * header, count from its earliest request. An unknown key is refused, because it may be a
  * misspelled one.
  */
-export class BatonTraceReader implements TraceReader {
+export class BatonTraceReader extends LimitedReader {
   readonly format = 'baton';
-  private collector: RequestCollector | undefined;
+  protected collector: RequestCollector | undefined;
   private blockTokens = 0;
   private isRecording = false;
   /** Last row of each session. */
   private readonly lastRows = new Map<number, number>();
-
-  constructor(private readonly options: TraceOptions) {}
-
-  get count(): number {
-    return this.collector?.count ?? 0;
-  }
-
-  get isFull(): boolean {
-    return this.count >= (this.options.limit ?? Infinity);
-  }
 
   push(line: string, lineNumber: number): void {
     const text = line.trim();

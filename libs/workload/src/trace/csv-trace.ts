@@ -2,6 +2,7 @@ import { hashString, type Micros } from '@baton/kernel';
 import { MOST_TOKENS } from '../workload';
 import { CalendarClock } from './calendar-clock';
 import { CsvFields } from './csv-fields';
+import { LimitedReader } from './limited-reader';
 import { RequestCollector } from './request-collector';
 import {
   quoted,
@@ -9,7 +10,6 @@ import {
   TraceError,
   type TraceFormat,
   type TraceOptions,
-  type TraceReader,
 } from './trace-reader';
 
 const MOST_SECONDS = 4_000_000_000;
@@ -87,8 +87,8 @@ export function columnNames(line: string): string[] {
  * Reads a trace in comma-separated values with a header. Arrivals count from the earliest request.
  * A line that does not fit the format is refused.
  */
-export class CsvTraceReader implements TraceReader {
-  private readonly collector = new RequestCollector();
+export class CsvTraceReader extends LimitedReader {
+  protected readonly collector = new RequestCollector();
   private readonly clock = new CalendarClock();
   private fields: CsvFields | undefined;
   private names: readonly string[] = [];
@@ -101,19 +101,13 @@ export class CsvTraceReader implements TraceReader {
 
   constructor(
     private readonly layout: CsvLayout,
-    private readonly options: TraceOptions,
-  ) {}
+    options: TraceOptions,
+  ) {
+    super(options);
+  }
 
   get format(): TraceFormat {
     return this.layout.format;
-  }
-
-  get count(): number {
-    return this.collector.count;
-  }
-
-  get isFull(): boolean {
-    return this.collector.count >= (this.options.limit ?? Infinity);
   }
 
   push(line: string, lineNumber: number): void {

@@ -1,7 +1,8 @@
 import { msToUs } from '@baton/kernel';
 import { TraceFields } from './json-fields';
+import { LimitedReader } from './limited-reader';
 import { RequestCollector } from './request-collector';
-import { quoted, type Trace, type TraceOptions, type TraceReader } from './trace-reader';
+import { quoted, type Trace, type TraceOptions } from './trace-reader';
 
 /**
  * Tokens per block hash in the released traces of Mooncake (kvcache-ai/Mooncake, FAST25-release).
@@ -17,24 +18,17 @@ const MOST_ID = Number.MAX_SAFE_INTEGER;
  * of its session. Dynamo's agentic graphs (`wait_for`) are refused. Arrivals count from the
  * earliest request.
  */
-export class MooncakeTraceReader implements TraceReader {
+export class MooncakeTraceReader extends LimitedReader {
   readonly format = 'mooncake';
   private readonly blockTokens: number;
-  private readonly collector: RequestCollector;
+  protected readonly collector: RequestCollector;
   /** Last row of each session. */
   private readonly lastRows = new Map<number, number>();
 
-  constructor(private readonly options: TraceOptions) {
+  constructor(options: TraceOptions) {
+    super(options);
     this.blockTokens = options.blockTokens ?? BLOCK_TOKENS;
     this.collector = new RequestCollector({ contentBlockTokens: this.blockTokens });
-  }
-
-  get count(): number {
-    return this.collector.count;
-  }
-
-  get isFull(): boolean {
-    return this.collector.count >= (this.options.limit ?? Infinity);
   }
 
   push(line: string, lineNumber: number): void {

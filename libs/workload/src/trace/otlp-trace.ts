@@ -8,14 +8,9 @@ import {
 } from '@baton/kernel';
 import { MOST_TOKENS } from '../workload';
 import { TraceFields } from './json-fields';
+import { LimitedReader } from './limited-reader';
 import { RequestCollector } from './request-collector';
-import {
-  quoted,
-  type Trace,
-  TraceError,
-  type TraceOptions,
-  type TraceReader,
-} from './trace-reader';
+import { quoted, type Trace, TraceError } from './trace-reader';
 
 /** Attribute names, the newer one first. vLLM's spans have the older one. */
 const INPUT_TOKENS = ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'] as const;
@@ -36,19 +31,9 @@ export function isOtlpLine(line: string): boolean {
  * that arrives when the span starts. Spans of a failed call count as failed; all other spans are
  * ignored. Prompts are private, because spans have no facts about shared contents.
  */
-export class OtlpTraceReader implements TraceReader {
+export class OtlpTraceReader extends LimitedReader {
   readonly format = 'otlp';
-  private readonly collector = new RequestCollector();
-
-  constructor(private readonly options: TraceOptions) {}
-
-  get count(): number {
-    return this.collector.count;
-  }
-
-  get isFull(): boolean {
-    return this.count >= (this.options.limit ?? Infinity);
-  }
+  protected readonly collector = new RequestCollector();
 
   push(line: string, lineNumber: number): void {
     const text = line.trim();

@@ -4,8 +4,9 @@ import { blockHashes } from './baton-trace';
 import { CalendarClock } from './calendar-clock';
 import { TraceFields } from './json-fields';
 import type { MeasuredLine } from './recording';
+import { LimitedReader } from './limited-reader';
 import { RequestCollector } from './request-collector';
-import type { Trace, TraceOptions, TraceReader } from './trace-reader';
+import type { Trace } from './trace-reader';
 
 const MOST_SECONDS = 4e9;
 const MOST_MS = 1e9;
@@ -23,21 +24,11 @@ export function isRouterLine(line: string): boolean {
  * `decode_endpoint`, `block_hashes` of `block_size` tokens, `session` and `ttft_ms`. Other keys are
  * ignored.
  */
-export class RouterLogReader implements TraceReader {
+export class RouterLogReader extends LimitedReader {
   readonly format = 'router';
   private readonly clock = new CalendarClock();
-  private collector: RequestCollector | undefined;
+  protected collector: RequestCollector | undefined;
   private blockTokens = BLOCK_TOKENS;
-
-  constructor(private readonly options: TraceOptions) {}
-
-  get count(): number {
-    return this.collector?.count ?? 0;
-  }
-
-  get isFull(): boolean {
-    return this.count >= (this.options.limit ?? Infinity);
-  }
 
   push(line: string, lineNumber: number): void {
     const text = line.trim();
