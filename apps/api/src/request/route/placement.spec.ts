@@ -55,6 +55,8 @@ describe('a cluster with a placement policy', () => {
     return seen;
   }
 
+  const sorted = (counts: readonly number[]) => [...counts].sort((a, b) => a - b);
+
   const promptOf = (i: number) => `Question ${i}: ${`why is number ${i} odd? `.repeat(12)}`;
 
   it.each(POLICY_KINDS.flatMap((kind) => [[kind, 'late'] as const, [kind, 'early'] as const]))(
@@ -81,12 +83,19 @@ describe('a cluster with a placement policy', () => {
       } }) };`,
     );
     await start({ placement, decodePlacement: 'pull', placementFallback: 'round-robin' });
+    const faults = (reason: string) =>
+      cluster.metric('baton:policy_faults_total', { policy: 'last.mjs', stage: 'prefill', reason });
+    // A busy machine can pause the process in a call, so that its answer is late.
+    const late = async () => (await faults('slow')) + (await faults('no_answer'));
     await load(10, (i) => ({ prompt: `Say ${i}.` }));
-    expect((await untilDecided('prefill', 10)).sort()).toEqual([0, 10]);
+    const [few, many] = sorted(await untilDecided('prefill', 10));
+    expect(few! + many!).toBe(10);
+    expect(many).toBeGreaterThanOrEqual(10 - (await late()));
     await load(10, (i) => ({ prompt: promptOf(i).repeat(3) }));
-    expect((await untilDecided('prefill', 20)).sort((a, b) => a - b)).toEqual([5, 15]);
-    const labels = { policy: 'last.mjs', stage: 'prefill', reason: 'threw' };
-    expect(await cluster.metric('baton:policy_faults_total', labels)).toBe(10);
+    const [fewer, more] = sorted(await untilDecided('prefill', 20));
+    expect(fewer! + more!).toBe(20);
+    expect(Math.abs(more! - 15)).toBeLessThanOrEqual(await late());
+    expect(Math.abs((await faults('threw')) - 10)).toBeLessThanOrEqual(await late());
     const decided = { kind: 'placement', policy: 'last.mjs', stage: 'prefill' };
     expect(await cluster.metric('baton:policy_decisions_total', decided)).toBe(20);
     expect(await cluster.metric('baton:policy_decision_seconds_total', decided)).toBeGreaterThan(0);
