@@ -150,7 +150,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
         (speculation?.tokens ?? 0) + 1,
       );
       const groups = kvGroups === undefined ? {} : { kvGroups };
-      const layout = layoutOfEngine({ ...rest, ...groups, maxNumBatchedTokens });
+      const layout = layoutOfEngine({ ...rest, ...groups, maxNumBatchedTokens }, 1);
       const numBlocks = layout.needed(largest) + spareBlocks;
       const fixed = { maxModelLen: 150, seed: 1, warmupPenaltyPercent: 50 };
       const optional = {

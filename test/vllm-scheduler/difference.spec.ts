@@ -12,14 +12,20 @@ describe('the first difference of two runs', () => {
     expect(firstDifference(['a', 'b'], ['a'])?.step).toBe(1);
   });
 
-  it('is explained by a twin or a starving request no later than it', () => {
-    const reasonAt = (step: number, twinAt: number | null, starvesFrom: number | null) =>
-      reasonFor({ step, text: '' }, { twinAt, starvesFrom });
+  it('is explained by a twin, a starving request or a preemption in flight no later than it', () => {
+    const reasonAt = (
+      step: number,
+      twinAt: number | null,
+      starvesFrom: number | null,
+      inFlightAt: number | null = null,
+    ) => reasonFor({ step, text: '' }, { twinAt, starvesFrom, inFlightAt });
     expect(reasonAt(5, 5, null)).toBe('twin');
     expect(reasonAt(5, 4, 3)).toBe('twin');
     expect(reasonAt(5, 6, 5)).toBe('starves');
     expect(reasonAt(5, null, 0)).toBe('starves');
     expect(reasonAt(5, 6, 6)).toBeUndefined();
+    expect(reasonAt(5, null, null, 5)).toBe('in-flight');
+    expect(reasonAt(5, null, null, 6)).toBeUndefined();
     expect(reasonAt(5, null, null)).toBeUndefined();
   });
 });

@@ -17,16 +17,17 @@ export function firstDifference(
 }
 
 /** A documented reason to differ: see docs/engine.md. */
-export type Reason = 'twin' | 'starves';
+export type Reason = 'twin' | 'starves' | 'in-flight';
 
 /**
- * The reason for which both may differ from this step on. A twin or a starving request that comes
- * only after the first difference does not explain it.
+ * The reason for which both may differ from this step on. A twin, a starving request or a
+ * preemption in flight that comes only after the first difference does not explain it.
  */
 export function reasonFor(
   { step }: Difference,
-  { twinAt, starvesFrom }: Pick<TheirRun, 'twinAt' | 'starvesFrom'>,
+  { twinAt, starvesFrom, inFlightAt }: Pick<TheirRun, 'twinAt' | 'starvesFrom' | 'inFlightAt'>,
 ): Reason | undefined {
   if (twinAt !== null && twinAt <= step) return 'twin';
-  return starvesFrom !== null && starvesFrom <= step ? 'starves' : undefined;
+  if (starvesFrom !== null && starvesFrom <= step) return 'starves';
+  return inFlightAt !== null && inFlightAt <= step ? 'in-flight' : undefined;
 }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { firstDifference, reasonFor } from './difference';
+import { firstDifference, type Reason, reasonFor } from './difference';
 import { keptRuns } from './kept-runs';
 import { ourSteps } from './our-run';
 import { type RecordedRun, recordedText, type Scheduler, SCHEDULERS, seedsFrom } from './recorded';
@@ -29,7 +29,7 @@ test.each(schedulers)(
     const seen: Seen = {
       compared: 0,
       steps: 0,
-      left: { twin: 0, starves: 0, refused: 0 },
+      left: { twin: 0, starves: 0, 'in-flight': 0, refused: 0 },
       differing: [],
     };
     const kept: RecordedRun[] = [];
@@ -51,7 +51,7 @@ interface Seen {
   compared: number;
   steps: number;
   /** The workloads that differ for a documented reason: see docs/engine.md. */
-  readonly left: { twin: number; starves: number; refused: number };
+  readonly left: Record<Reason | 'refused', number>;
   readonly differing: string[];
 }
 
@@ -80,6 +80,6 @@ function progressOf(
   return (
     `${name} to seed ${workloads.at(-1)?.seed}: ${compared} workloads, ${steps} steps, ` +
     `${differing.length} differ; left out: ${left.twin} twin outlived, ${left.starves} starves, ` +
-    `${left.refused} refused`
+    `${left['in-flight']} preempted in flight, ${left.refused} refused`
   );
 }

@@ -90,6 +90,11 @@ class Connector:
 scheduling.SupportsHMA = Connector
 
 
+def places_of(options):
+    """Batches that may be in flight."""
+    return 2 if options.get("asyncScheduling") else options.get("stages", 1)
+
+
 def config_of(options):
     spec_tokens = options.get("specTokens", 0)
     none = SimpleNamespace
@@ -149,7 +154,7 @@ def config_of(options):
         parallel_config=none(
             data_parallel_index=0,
             data_parallel_size=1,
-            pipeline_parallel_size=1,
+            pipeline_parallel_size=options.get("stages", 1),
             decode_context_parallel_size=1,
             prefill_context_parallel_size=1,
         ),
@@ -168,9 +173,8 @@ def config_of(options):
         ec_manager_config=none(get_encoder_cache_manager_obj=lambda: None),
         aux_output_config=none(enabled=False),
         is_mm_encoder_only=False,
-        max_concurrent_batches=2 if options.get("asyncScheduling") else 1,
-        max_in_flight_tokens=options["maxNumBatchedTokens"]
-        * (2 if options.get("asyncScheduling") else 1),
+        max_concurrent_batches=places_of(options),
+        max_in_flight_tokens=options["maxNumBatchedTokens"] * places_of(options),
         num_hash_lookahead_tokens=0,
         num_lookahead_tokens=lookahead,
         num_prefill_lookahead_tokens=1 if uses_eagle else 0,
@@ -286,7 +290,9 @@ class Run:
         self.hits = {}
         self.now = 0
         self.moved = {}
+        self.seen = {}
         self.twin_at = None
+        self.in_flight_at = None
         self.watch()
         for name, spec in self.specs.items():
             if spec.get("after") is None:
@@ -366,9 +372,9 @@ class Run:
         for name in asked:
             if name in self.loading:
                 self.aborts.setdefault(step + 1, []).append(name)
-        if aborted:
-            self.scheduler.finish_requests(aborted, RequestStatus.FINISHED_ABORTED)
         for name in aborted:
+            # One by one: the order within one call is that of a set, which changes between processes.
+            self.scheduler.finish_requests([name], RequestStatus.FINISHED_ABORTED)
             self.end(name, step)
 
     def end(self, name, step):
@@ -497,7 +503,8 @@ class Run:
         for step in range(MOST_STEPS):
             record = self.step(step)
             records.append(record)
-            idle = 0 if not record.startswith(";") else idle + 1
+            runs = self.seen.get("runs", not record.startswith(";"))
+            idle = 0 if runs else idle + 1
             transfers = len(self.loading) + len(self.sends)
             waits = idle > 0 and len(self.waiting()) > 0 and not transfers
             stuck = stuck + 1 if waits else 0
@@ -510,11 +517,12 @@ class Run:
             "steps": records,
             "twinAt": self.twin_at,
             "starvesFrom": starves_from,
+            "inFlightAt": self.in_flight_at,
         }
 
 
 class AsyncRun(Run):
-    """As EngineCore.step_with_batch_queue: two batches in flight, each scheduled while the one before runs.
+    """As EngineCore.step_with_batch_queue: several batches in flight, each scheduled while those before run.
 
     A step is as long as the batch that it ends runs; a batch without tokens takes no time.
     """
@@ -522,6 +530,7 @@ class AsyncRun(Run):
     def __init__(self, workload):
         super().__init__(workload)
         self.queue = collections.deque()
+        self.places = places_of(self.options)
 
     def step(self, step):
         self.before(step)
@@ -534,7 +543,7 @@ class AsyncRun(Run):
                 tokens = self.schedule()
                 free = self.pool.get_num_free_blocks()
                 waiting = [r.request_id for r in scheduler.waiting if not holds_blocks(r)]
-                if len(self.queue) < 2 and (tokens > 0 or scheduler.has_requests()):
+                if len(self.queue) < self.places and (tokens > 0 or scheduler.has_requests()):
                     continue
             elif not self.queue:
                 break
@@ -611,6 +620,53 @@ class AsyncRun(Run):
         return self.finished_of(there, self.now), [n for n in there if n in samples]
 
 
+class PipelineRun(AsyncRun):
+    """With the synchronous scheduler: a batch for each stage.
+
+    The first field has the batch that ends, without chunks of preempted requests.
+    """
+
+    def line(self, free, waiting, ended, emitted):
+        seen = self.seen
+        chunks = seen.get("chunks", {})
+        members = [(int(name), f":{tokens}") for name, tokens in chunks.items()]
+        members += [(int(name), "") for name in emitted]
+        return line_of(
+            batch=[f"{name}{tokens}" for name, tokens in sorted(members)],
+            free=[str(free)],
+            waiting=names_of(waiting),
+            preempted=sorted(names_of(seen["preempted"]), key=int),
+            reserved=[],
+            hits=[f"{int(n)}:{hit}" for n, hit in sorted(seen["hits"].items()) if hit > 0],
+            finished=sorted(names_of(ended), key=int),
+        )
+
+    def schedule(self):
+        tokens = super().schedule()
+        requests = self.scheduler.requests
+        preempted = (requests.get(name) for name in self.seen["preempted"])
+        is_flying = any(one is not None and one.num_in_flight_tokens > 0 for one in preempted)
+        if self.in_flight_at is None and is_flying:
+            self.in_flight_at = self.now
+        return tokens
+
+    def finish(self, output, samples, transfers):
+        requests = self.scheduler.requests
+        self.seen["runs"] = output.total_num_scheduled_tokens > 0
+        self.seen.setdefault("chunks", {}).update(
+            (name, tokens)
+            for name, tokens in output.num_scheduled_tokens.items()
+            if name in requests and name not in samples and not requests[name].num_preemptions
+        )
+        return super().finish(output, samples, transfers)
+
+
+def kind_of(options):
+    if options.get("asyncScheduling"):
+        return AsyncRun
+    return PipelineRun if options.get("stages", 1) > 1 else Run
+
+
 def answer_for(kind, workload):
     """Nothing for what this version of vLLM refuses to run."""
     try:
@@ -625,7 +681,7 @@ def main():
     kv_cache_utils.init_none_hash(sha256)
     for line in sys.stdin:
         workload = json.loads(line)
-        kind = AsyncRun if workload["options"].get("asyncScheduling") else Run
+        kind = kind_of(workload["options"])
         sys.stdout.write(json.dumps(answer_for(kind, workload)) + "\n")
 
 

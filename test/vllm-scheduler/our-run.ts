@@ -4,6 +4,7 @@ import { ACCEPTANCE_RATE, type Workload, type WorkloadRequest } from './workload
 const MOST_STEPS = 3000;
 const IDLE_STEPS = 60;
 const MOST_CONTENTS = 1_000;
+const ONE_US: EngineOptions['stepTime'] = { description: 'one', stepUs: () => 1 };
 
 /**
  * Drives libs/engine over a workload as `driver.py` drives vLLM's scheduler, and describes every
@@ -28,19 +29,21 @@ class OurRun {
   private readonly held = new Set<number>();
   private readonly ended = new Set<number>();
   private readonly contents = new Map<string, number>();
+  /** With pipeline stages: tokens of each prompt that ended batches computed, until preempted. */
+  private readonly computed = new Map<number, number>();
 
   constructor(
     private readonly workload: Workload,
     rules: VersionRules,
   ) {
-    const { connector, ...options } = workload.options;
+    const { connector, stages, ...options } = workload.options;
     this.engine = new Engine({
       ...{ ...options, ...rules },
       hasConnector: connector,
       // Both tables of the block pool: contents by hash, and by number.
       ...(workload.seed % 2 === 0 ? {} : { contentCount: MOST_CONTENTS }),
       ...speculationOf(workload),
-      stepTime: { description: 'one', stepUs: () => 1 },
+      stepTime: stages === undefined ? ONE_US : { ...ONE_US, pipeline: pipelineOf(stages) },
       seed: workload.seed,
       warmupPenaltyPercent: 0,
       warmupSteps: 0,
@@ -77,6 +80,10 @@ class OurRun {
     const reserved = this.reserved(step);
     const facts = isRunning ? engine.endStep() : undefined;
     const { emitted = [], held = [], finished: over = [] } = facts ?? {};
+    const hasStages = this.workload.options.stages !== undefined;
+    for (const handle of facts?.scheduled ?? [])
+      this.computed.set(this.names.get(handle)!, engine.cachedTokens(handle));
+    for (const name of this.namesOf(facts?.preempted ?? [])) this.computed.delete(name);
     const sampled = this.workload.options.asyncScheduling ? named([...emitted, ...held]) : [];
     const finished = named([...over, ...held]);
     for (const name of finished) this.finish(Number(name), step);
@@ -86,7 +93,9 @@ class OurRun {
       .filter(([, tokens]) => tokens > 0)
       .sort(([a], [b]) => a - b);
     return [
-      batch.map(([handle, tokens]) => `${this.names.get(handle)}:${tokens}`),
+      hasStages
+        ? this.endedBatch(emitted)
+        : batch.map(([handle, tokens]) => `${this.names.get(handle)}:${tokens}`),
       [String(free)],
       this.namesOf(waiting).map(String),
       named(facts?.preempted),
@@ -98,6 +107,23 @@ class OurRun {
       .map((values) => values.join(' '))
       .join(';')
       .replace(/;+$/, '');
+  }
+
+  /** The sequences of the batch that has ended: a chunk with its tokens, or one that got a token. */
+  private endedBatch(emitted: readonly SequenceHandle[]): string[] {
+    const members = this.namesOf(emitted).map((name) => [name, ''] as const);
+    const others: (readonly [number, string])[] = [];
+    for (const [name, before] of this.computed) {
+      const handle = this.handles.get(name)!;
+      if (members.some(([other]) => other === name)) this.computed.delete(name);
+      else if (this.ended.has(name)) this.computed.delete(name);
+      else if (this.engine.computedTokens(handle) !== before) {
+        const now = this.engine.computedTokens(handle);
+        others.push([name, `:${now - before}`]);
+        this.computed.set(name, now);
+      }
+    }
+    return [...members, ...others].sort(([a], [b]) => a - b).map((member) => member.join(''));
   }
 
   /** Takes what the connector reports with the end of a step. */
@@ -197,6 +223,11 @@ class OurRun {
     }
     return hashes;
   }
+}
+
+/** Stages of the same time: batches end in their order. */
+function pipelineOf(stages: number): NonNullable<EngineOptions['stepTime']['pipeline']> {
+  return { stages, fill: (_, us) => void us.fill(1) };
 }
 
 function speculationOf({ options }: Workload): Pick<EngineOptions, 'speculation'> {

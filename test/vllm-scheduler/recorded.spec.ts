@@ -4,7 +4,11 @@ import { ourSteps } from './our-run';
 import { recordedRuns, SCHEDULERS } from './recorded';
 import type { Workload } from './workload';
 
-describe.each(SCHEDULERS)('the recorded $name of vLLM', ({ file, workloadOf, seeds }) => {
+/** The options that leave a feature out. */
+const WITHOUT = { watermarkBlocks: { watermarkBlocks: 0 }, drafter: {} };
+
+describe.each(SCHEDULERS)('the recorded $name of vLLM', (scheduler) => {
+  const { file, workloadOf, seeds } = scheduler;
   const { version, runs } = recordedRuns(file);
 
   it('names its version, and nearly all workloads', () => {
@@ -21,16 +25,12 @@ describe.each(SCHEDULERS)('the recorded $name of vLLM', ({ file, workloadOf, see
     expect(differing).toEqual([]);
   });
 
-  it.each([
-    ['a watermark', { watermarkBlocks: 0 }],
-    ['a drafter with KV of its own', { drafter: undefined }],
-  ])('has workloads that %s decides', (_what, without) => {
-    const [name] = Object.keys(without) as ('watermarkBlocks' | 'drafter')[];
+  it.each(scheduler.decisive)('has workloads that %s decides', (name) => {
     const isDecided = runs.some(({ seed, steps }) => {
       const { options, ...rest } = workloadOf(seed);
-      if (!options[name!]) return false;
-      const { [name!]: _left, ...others } = options;
-      const changed = { ...rest, options: { ...others, ...without } } as Workload;
+      if (!options[name]) return false;
+      const { [name]: _left, ...others } = options;
+      const changed = { ...rest, options: { ...others, ...WITHOUT[name] } } as Workload;
       return firstDifference(steps, ourSteps(changed)) !== undefined;
     });
     expect(isDecided).toBe(true);

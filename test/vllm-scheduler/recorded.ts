@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { asyncWorkloadOf, type Workload, workloadOf } from './workload';
+import { asyncWorkloadOf, pipelineWorkloadOf, type Workload, workloadOf } from './workload';
 
 /** A scheduler of vLLM, and the workloads whose steps are kept for the recorded test. */
 export interface Scheduler {
-  readonly name: 'Scheduler' | 'AsyncScheduler';
+  readonly name: 'Scheduler' | 'AsyncScheduler' | 'pipeline stages';
   readonly workloadOf: (seed: number) => Workload;
   /** Written by `npm run test:vllm-scheduler -- --record`. */
   readonly file: string;
   readonly seeds: readonly number[];
+  /** Options without which some of these workloads have other steps. */
+  readonly decisive: readonly ('watermarkBlocks' | 'drafter')[];
 }
 
 /** Workloads in which sequences are left out of batches for lack of blocks, and come back. */
@@ -16,6 +18,9 @@ const SCARCE = [
   162, 173, 223, 257, 263, 280, 342, 452, 828, 984, 1414, 1482, 1549, 1609, 1638, 1713, 2496, 2524,
   2630, 3096, 3116, 3118, 3943, 3957, 4478, 4573, 4669,
 ];
+
+/** Workloads of pipeline stages that preempt in flight, or have a twin that is outlived. */
+const NOT_COMPARED = [0, 27, 29, 34, 40, 62, 69, 75, 78, 92, 108, 112, 113];
 
 export const SCHEDULERS: readonly Scheduler[] = [
   {
@@ -25,6 +30,7 @@ export const SCHEDULERS: readonly Scheduler[] = [
     // 1280: a sequence preempts itself, and a prompt behind it takes its tokens. 4123: one that has
     // had its turn is preempted, and the block that its token would have filled is found.
     seeds: [...seedsFrom(0, 400), 1280, 4123],
+    decisive: ['watermarkBlocks', 'drafter'],
   },
   {
     name: 'AsyncScheduler',
@@ -32,6 +38,15 @@ export const SCHEDULERS: readonly Scheduler[] = [
     file: fileURLToPath(new URL('recorded-async.txt', import.meta.url)),
     // In the last, one whose KV has arrived waits for blocks that a batch in flight writes to.
     seeds: [...seedsFrom(0, 160), ...SCARCE, 4419],
+    decisive: ['watermarkBlocks', 'drafter'],
+  },
+  {
+    name: 'pipeline stages',
+    workloadOf: pipelineWorkloadOf,
+    file: fileURLToPath(new URL('recorded-pipeline.txt', import.meta.url)),
+    // In the last, one is preempted and another is admitted before the next batch ends.
+    seeds: [...seedsFrom(0, 120).filter((seed) => !NOT_COMPARED.includes(seed)), 544],
+    decisive: ['watermarkBlocks'],
   },
 ];
 

@@ -18,9 +18,10 @@ const [NEWEST] = Object.keys(SHA256);
 
 /** By `--scheduler`. */
 const SCHEDULERS = {
-  both: ['Scheduler', 'AsyncScheduler'],
+  all: ['Scheduler', 'AsyncScheduler', 'pipeline stages'],
   sync: ['Scheduler'],
   async: ['AsyncScheduler'],
+  pipeline: ['pipeline stages'],
 };
 
 const HELP = `npm run test:vllm-scheduler -- [--scheduler KIND] [--version V] [--workloads N] [--from SEED]
@@ -29,18 +30,19 @@ Fetches vLLM's source from PyPI (needs python3, venv and tar; 50 MB, kept in nod
 schedulers and libs/engine over the same random workloads and compares what every step does. What vLLM does is kept
 there as well, so a run that was cut short goes on where it was. Exit code: 0 all agree, 1 one does not.
 
-  --scheduler KIND  sync: Scheduler; async: AsyncScheduler, with two batches in flight; default both
+  --scheduler KIND  sync: Scheduler; async: AsyncScheduler, with two batches in flight;
+                    pipeline: Scheduler, with 2 to 4 pipeline stages; default all
   --version V       ${Object.keys(SHA256).join(', ')}; default ${NEWEST}
-  --workloads N     10000; with both, half of them for each
-  --from SEED       0
+  --workloads N     of each scheduler; default 5000
+  --from SEED       the first seed; default 0
   --record          keep what vLLM does for the recorded test
 `;
 
 const { values } = parseArgs({
   options: {
-    scheduler: { type: 'string', default: 'both' },
+    scheduler: { type: 'string', default: 'all' },
     version: { type: 'string', default: NEWEST },
-    workloads: { type: 'string', default: '10000' },
+    workloads: { type: 'string', default: '5000' },
     from: { type: 'string', default: '0' },
     record: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -71,7 +73,7 @@ async function main() {
     VLLM_SOURCE: await unpackSource(CACHE, asked),
     VLLM_KEPT: join(CACHE, 'runs'),
     VLLM_SCHEDULERS: schedulers.join(),
-    VLLM_WORKLOADS: String(Math.ceil(Number(values.workloads) / schedulers.length)),
+    VLLM_WORKLOADS: values.workloads,
     VLLM_FROM: values.from,
     ...(values.record ? { VLLM_RECORD: 'yes' } : {}),
   };

@@ -12,6 +12,8 @@ export interface TheirRun {
   readonly twinAt: number | null;
   /** No request runs any more, though one waits from this step on; null when none does. */
   readonly starvesFrom: number | null;
+  /** The first step that preempts a request of a batch in a pipeline stage; null without one. */
+  readonly inFlightAt: number | null;
   /** This version of vLLM does not run it. */
   readonly isRefused?: true;
 }

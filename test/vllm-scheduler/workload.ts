@@ -30,6 +30,8 @@ export interface WorkloadOptions {
   readonly watermarkBlocks: number;
   /** As vLLM's `async_scheduling`. Unset: off. */
   readonly asyncScheduling?: true;
+  /** Pipeline stages, each with a batch in flight. Unset: one. */
+  readonly stages?: number;
   /** Unset: one group of layers, which keeps the whole context. */
   readonly kvGroups?: NonNullable<EngineOptions['kvGroups']>;
   /** Our side has the blocks' contents; without, as from a trace of lengths, no text is shared. */
@@ -103,6 +105,23 @@ export function workloadOf(seed: number): Workload {
 export function asyncWorkloadOf(seed: number): Workload {
   const workload = workloadOf(seed);
   return { ...workload, options: { ...workload.options, asyncScheduling: true } };
+}
+
+/** Like it, for an engine with pipeline stages: without drafts and KV from elsewhere. */
+export function pipelineWorkloadOf(seed: number): Workload {
+  const { options: drawn, requests } = workloadOf(seed);
+  const { drafter: _drafter, ...options } = drawn;
+  const stages = new Draw(seed, 'stages').between(2, 4);
+  return {
+    seed,
+    options: { ...options, connector: false, specTokens: 0, stages },
+    requests: requests.map(
+      ({ remote: _remote, loadSteps: _steps, fails: _fails, sendSteps, prefills, ...request }) => {
+        void [sendSteps, prefills];
+        return request;
+      },
+    ),
+  };
 }
 
 function optionsOf(draw: Draw): WorkloadOptions {

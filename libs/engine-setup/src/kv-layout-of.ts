@@ -29,12 +29,10 @@ function newLayout(config: BatonConfig, stage: Stage) {
   const model = servedModel(own);
   const kvGroups = model && kvGroupsOf(model);
   if (kvGroups === undefined) return undefined;
-  const { blockSize, enableChunkedPrefill } = own;
+  const { blockSize, enableChunkedPrefill, pipelineParallelSize } = own;
   const { maxNumBatchedTokens } = schedulerLimits(own, gpuOf(own.gpu));
-  return layoutOfEngine({
-    ...{ blockSize, kvGroups, enableChunkedPrefill, maxNumBatchedTokens },
-    asyncScheduling: asyncScheduling(own),
-  });
+  const sizes = { blockSize, kvGroups, enableChunkedPrefill, maxNumBatchedTokens };
+  return layoutOfEngine({ ...sizes, asyncScheduling: asyncScheduling(own) }, pipelineParallelSize);
 }
 
 function servedModel(config: BatonConfig): ModelGeometry | undefined {

@@ -73,12 +73,15 @@ export function refusalOf(
 
 /**
  * The number of blocks that sequences take in an engine with these options. A prompt that is not
- * cut into chunks is computed in one step. A window moves when a step is done, so with batches
- * formed ahead the tokens of two steps come on top of it (vLLM's `max_in_flight_tokens`).
+ * cut into chunks is computed in one step. A window moves when a step is done, so the tokens of all
+ * batches in flight come on top of it: one per pipeline stage, and one formed ahead (vLLM's
+ * `max_in_flight_tokens`).
+ *
+ * @param stages  pipeline stages
  */
-export function layoutOfEngine(options: KvSizes): KvLayout {
+export function layoutOfEngine(options: KvSizes, stages: number): KvLayout {
   const { blockSize, kvGroups, enableChunkedPrefill, maxNumBatchedTokens } = options;
-  const batches = options.asyncScheduling === true ? 2 : 1;
+  const batches = stages + (options.asyncScheduling === true ? 1 : 0);
   const stepTokens = enableChunkedPrefill ? batches * maxNumBatchedTokens : Infinity;
   return new KvLayout({ blockSize, kvGroups, stepTokens });
 }

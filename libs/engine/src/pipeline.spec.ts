@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../test/support/runs';
+import { layoutOfEngine } from './engine-limits';
 import { followToRest, HOP_US, pipelineOf, tandemEnds, worldOf } from '../test/staged-engine';
 import { specOf, TestEngine, type StepSeen } from '../test/test-engine';
 
@@ -81,6 +82,34 @@ describe('an engine with pipeline stages', () => {
     expect(engine.engine.endStep().scheduled).toEqual([engine.handle('a')]);
     engine.nowUs = 367;
     expect(engine.step()).toMatchObject({ scheduled: ['b'], emitted: ['a', 'b'] });
+  });
+
+  it('keeps the place of a batch without tokens until the batches before it have ended', () => {
+    const engine = testEngine([100, 100, 100], { maxNumBatchedTokens: 8 });
+    engine.submit('a', { promptTokens: 8, outputTokens: 4 });
+    engine.submit('b', { promptTokens: 8, outputTokens: 1 });
+    engine.submit('c', { promptTokens: 8, outputTokens: 4 });
+    const steps = [engine.step(), engine.step(), engine.step()];
+    expect(steps.map((step) => step!.emitted)).toEqual([['a'], ['b'], ['c']]);
+    // When b ended, a and c were in flight, so the batch behind them is empty.
+    engine.submit('d', { promptTokens: 16, outputTokens: 1 });
+    expect(engine.step()!.emitted).toEqual(['a']);
+    expect(engine.step()!.emitted).toEqual(['c']);
+    expect(engine.engine.computedTokens(engine.handle('d'))).toBe(7);
+    expect(engine.step()!.emitted).toEqual(['a']);
+    expect(engine.engine.computedTokens(engine.handle('d'))).toBe(14);
+  });
+
+  it('counts the tokens of all stages in the blocks of a window, and of the batch formed ahead', () => {
+    const kvGroups = { full: 1, windowed: 3, windowTokens: 20 };
+    const sizes = { blockSize: 4, kvGroups, enableChunkedPrefill: true };
+    const most = (stages: number, tokens: number, asyncScheduling: boolean): number =>
+      layoutOfEngine({ ...sizes, maxNumBatchedTokens: tokens, asyncScheduling }, stages).needed(
+        500,
+      );
+    expect(most(3, 8, false)).toBe(most(1, 24, false));
+    expect(most(3, 8, true)).toBe(most(1, 32, false));
+    expect(most(3, 8, false)).toBeGreaterThan(most(1, 8, false));
   });
 
   it('gives an aborted request no further token, and frees its blocks at once', () => {

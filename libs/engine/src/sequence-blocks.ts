@@ -54,7 +54,7 @@ export class SequenceBlocks {
 
   constructor(options: EngineOptions) {
     const { hostTier, kvPool, enablePrefixCaching } = options;
-    this.layout = layoutOfEngine(options);
+    this.layout = layoutOfEngine(options, options.stepTime.pipeline?.stages ?? 1);
     const groups = enablePrefixCaching ? this.layout.perBlock : 1;
     this.pool = new BlockPool({ ...options, groups, hostBlocks: kvPool ? 0 : hostTier?.blocks });
     if (options.warmCache) warmUp(this.pool, options.warmCache);

@@ -16,13 +16,16 @@ class Flight {
 
 /**
  * Steps of an engine with pipeline stages and without async scheduling, as vLLM's
- * `EngineCore.step_with_batch_queue` takes them. As many batches as there are stages are in flight.
- * Whenever the oldest has ended, batches are formed until the pipeline is full again or nothing
- * more can run. No batch is formed in between, so new requests wait for the end of the oldest.
+ * `EngineCore.step_with_batch_queue` takes them. Its queue has a place for each stage. Whenever the
+ * oldest batch has ended, batches are formed until the queue is full. No batch is formed in between,
+ * so new requests wait for the end of the oldest.
+ *
+ * A batch without tokens also takes a place, and leaves it at once when it is the oldest. Until
+ * then fewer batches are in flight than there are stages.
  */
 export class PipelineRunner extends StagedRunner {
-  /** Oldest first. */
-  private readonly flying: Flight[] = [];
+  /** Oldest first. Undefined: a batch without tokens. */
+  private readonly queue: (Flight | undefined)[] = [];
   private readonly idle: Flight[];
   /** The batch that ended last; undefined when the step had none. */
   private ended: Flight | undefined;
@@ -38,17 +41,15 @@ export class PipelineRunner extends StagedRunner {
     const { record } = this.parts;
     assert(!this.underWay, 'a step is under way already');
     if (record.isRead) record.clear();
-    while (this.idle.length > 0 && this.launch(startUs)) {
-      // Repeats until the pipeline is full or nothing more can run.
-    }
-    const [oldest] = this.flying;
+    this.fill(startUs);
+    const [oldest] = this.queue;
     if (oldest === undefined && !record.hasDismissed) return undefined;
     return this.beginStep(startUs, oldest?.endUs ?? 0);
   }
 
   completeLast(): void {
     const { decode } = this.parts;
-    this.ended = this.flying.shift();
+    this.ended = this.queue.shift();
     if (this.ended !== undefined) {
       this.idle.push(this.ended);
       decode.current = this.ended.set;
@@ -86,8 +87,19 @@ export class PipelineRunner extends StagedRunner {
     return promptsDone;
   }
 
-  /** Forms a batch and sends it into the pipeline; false when nothing can run. */
-  private launch(startUs: Micros): boolean {
+  /** Forms batches until the queue is full and begins with one that has tokens, or is empty. */
+  private fill(startUs: Micros): void {
+    const { queue, stages } = this;
+    while (queue.length < stages) queue.push(this.launch(startUs));
+    for (let dropped = 0; dropped < stages && queue[0] === undefined; dropped++) {
+      queue.shift();
+      queue.push(this.launch(startUs));
+    }
+    if (queue[0] === undefined) truncate(queue, 0);
+  }
+
+  /** Forms a batch and sends it into the pipeline. Undefined: nothing can run. */
+  private launch(startUs: Micros): Flight | undefined {
     const { former, decode } = this.parts;
     const flight = this.idle.splice(this.nextIdle(), 1)[0]!;
     decode.current = flight.set;
@@ -95,13 +107,12 @@ export class PipelineRunner extends StagedRunner {
     former.touch();
     if (!former.form(startUs)) {
       this.idle.push(flight);
-      return false;
+      return undefined;
     }
     flight.previousUs = startUs;
     flight.endUs = this.passes.endUs(startUs);
     flight.chunks.load(former.batch.prefilling);
-    this.flying.push(flight);
-    return true;
+    return flight;
   }
 
   /** A set whose output has arrived goes first; there is at most one. */
