@@ -373,7 +373,7 @@ class Run:
             if name in self.loading:
                 self.aborts.setdefault(step + 1, []).append(name)
         for name in aborted:
-            # One by one: the order within one call is that of a set, which changes between processes.
+            # One by one: one call iterates over a set, whose order changes between processes.
             self.scheduler.finish_requests([name], RequestStatus.FINISHED_ABORTED)
             self.end(name, step)
 

@@ -109,7 +109,7 @@ class OurRun {
       .replace(/;+$/, '');
   }
 
-  /** The sequences of the batch that has ended: a chunk with its tokens, or one that got a token. */
+  /** The sequences of the batch that has ended: chunks with their tokens, and what got a token. */
   private endedBatch(emitted: readonly SequenceHandle[]): string[] {
     const members = this.namesOf(emitted).map((name) => [name, ''] as const);
     const others: (readonly [number, string])[] = [];

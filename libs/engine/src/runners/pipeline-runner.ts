@@ -17,8 +17,8 @@ class Flight {
 /**
  * Steps of an engine with pipeline stages and without async scheduling, as vLLM's
  * `EngineCore.step_with_batch_queue` takes them. Its queue has a place for each stage. Whenever the
- * oldest batch has ended, batches are formed until the queue is full. No batch is formed in between,
- * so new requests wait for the end of the oldest.
+ * oldest batch has ended, batches are formed until the queue is full. No batch is formed in
+ * between, so new requests wait for the end of the oldest.
  *
  * A batch without tokens also takes a place, and leaves it at once when it is the oldest. Until
  * then fewer batches are in flight than there are stages.
