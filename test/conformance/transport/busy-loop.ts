@@ -46,7 +46,7 @@ export function describeBusyLoop(server: () => PrivateRedis): void {
       const heir = await start(heldMs, { lockMs: heldMs, lockRenewMs: heldMs / 10 });
       let ending: unknown;
       worker.once('message', (message) => (ending = message));
-      worker.send({ busyMs: 2.5 * heldMs });
+      worker.send({ busyMs: 3.5 * heldMs });
       let timesSeen = 0;
       const isOver = async (): Promise<boolean> => {
         expect(await isSeen(observer)).toBe(true);
