@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { until } from '../../../test/until';
+import { acceptQueueOf } from './accept-queue';
 import { Acceptors } from './acceptors';
+
+vi.mock('./accept-queue', { spy: true });
 
 const MOST = 40;
 
@@ -88,6 +92,19 @@ describe('the acceptors of a server', () => {
     await connectTo(all.port, 1);
     await until(() => all.open.size === 1);
     expect(all.acceptors.size).toBe(1);
+  });
+
+  it('do not read the queue while connections come one by one', async () => {
+    vi.mocked(acceptQueueOf).mockClear();
+    const { port, open, server } = await listen();
+    for (let i = 1; i <= 12; i += 1) {
+      const accepted = once(server, 'connection');
+      await Promise.all([connectTo(port, 1), accepted]);
+      expect(open.size).toBe(i);
+      // A turn without a connection, and the one that notes it.
+      for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+    }
+    expect(acceptQueueOf).not.toHaveBeenCalled();
   });
 
   it('multiply when connections queue in the kernel', async () => {

@@ -6,6 +6,9 @@ import { acceptQueueOf } from './accept-queue';
 const ACCEPTORS = 16;
 /** Connections in the kernel's queue that one acceptor does not clear soon. */
 const LONG_QUEUE = 8;
+/** Consecutive turns with a connection after which the queue is read. */
+const TURNS_IN_A_ROW = 4;
+/** Least time between two readings. */
 const LOOK_MS = 100;
 /** Sends back the socket that it gets, as often as the message says. */
 const HELPER = `process.on('message', (copies, socket) => {
@@ -37,6 +40,7 @@ export class Acceptors {
   /** Open connections by copy. */
   private readonly copies = new Map<Server, number>();
   private connections = 0;
+  private inARow = 0;
   private hasHelper = false;
   private lookedMs = -Infinity;
 
@@ -47,7 +51,7 @@ export class Acceptors {
     server.maxConnections = limits.mostConnections;
     server.on('connection', (socket: Socket) => {
       this.count(socket);
-      if (!this.hasHelper && this.isQueueLong()) this.multiply();
+      if (!this.hasHelper && this.comeInARow() && this.isQueueLong()) this.multiply();
     });
     this.closeTogether();
   }
@@ -74,6 +78,23 @@ export class Acceptors {
     if (this.copies.size > 0) return;
     this.hasHelper = false;
     this.lookedMs = performance.now() + RETRY_MS;
+  }
+
+  /**
+   * Whether each of the last turns accepted a connection. Only then can several wait, and reading
+   * their number holds the event loop: the kernel takes up to 5 ms, because it passes over its
+   * whole table of connections.
+   */
+  private comeInARow(): boolean {
+    this.inARow += 1;
+    const { inARow } = this;
+    setImmediate(() => setImmediate(() => this.endRow(inARow)));
+    return inARow >= TURNS_IN_A_ROW;
+  }
+
+  /** Ends the row that had this many turns, unless the turn in between had a connection. */
+  private endRow(turns: number): void {
+    if (this.inARow === turns) this.inARow = 0;
   }
 
   private isQueueLong(): boolean {
