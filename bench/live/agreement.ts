@@ -6,7 +6,7 @@ export const PLACEMENTS = ['round-robin', 'pull'] as const;
 type Placement = (typeof PLACEMENTS)[number];
 
 /** Number of runs and speed of a comparison of the live and the virtual clock. */
-export interface ClockComparison extends Pick<ComparedRun, 'requests' | 'speedup'> {
+export interface ClockComparison extends Omit<ComparedRun, 'placement'> {
   readonly runs: number;
   readonly placements: readonly Placement[];
 }
@@ -25,10 +25,12 @@ const FIGURES: Readonly<Record<string, (of: Agreement['live']) => number>> = {
 export function comparisonOf(args: readonly string[]): ClockComparison {
   const text = (value: string) => ({ type: 'string', default: value }) as const;
   const numbers = { runs: text('5'), requests: text('2000'), speedup: text('1') };
-  const options = { ...numbers, placement: text('') };
-  const { runs, requests, speedup, placement } = parseArgs({ args: [...args], options }).values;
+  const options = { ...numbers, placement: text(''), 'api-processes': text('1') };
+  const { values } = parseArgs({ args: [...args], options });
+  const { runs, requests, speedup, placement } = values;
   return {
     ...{ runs: Number(runs), requests: Number(requests), speedup: Number(speedup) },
+    apiProcesses: values['api-processes'],
     placements: PLACEMENTS.filter((one) => placement === '' || placement === one),
   };
 }
@@ -38,8 +40,8 @@ export async function compareClocks(asked: ClockComparison): Promise<Record<stri
   const of = async (placement: Placement): Promise<object> => {
     const runs: Agreement[] = [];
     for (let i = 0; i < asked.runs; i += 1) {
-      const { requests, speedup } = asked;
-      runs.push(await liveAgainstVirtual({ requests, speedup, placement }));
+      const { requests, speedup, apiProcesses } = asked;
+      runs.push(await liveAgainstVirtual({ requests, speedup, apiProcesses, placement }));
       process.stderr.write(tableOf(runs.slice(-1)));
     }
     if (runs.length > 1) process.stderr.write(tableOf(runs));

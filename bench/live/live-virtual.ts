@@ -16,6 +16,8 @@ const TOPOLOGY = '2P2D';
 const MEAN_PROMPT_TOKENS = 1_024;
 const OUTPUT_TOKENS = 64;
 const MOST_PROMPT_TOKENS = 8_000;
+/** Requests before the measured ones, until V8 has compiled what they run. */
+const WARM_UP_REQUESTS = 200;
 /** About 80 % of the capacity of two prefill engines of the default model and GPU. */
 const REQUESTS_PER_SECOND = 58;
 
@@ -49,6 +51,8 @@ export interface ComparedRun {
   readonly placement: 'round-robin' | 'pull';
   /** Simulated seconds per wall second. Below 1, a busy machine is less late. */
   readonly speedup: number;
+  /** As `baton up --api-processes`. */
+  readonly apiProcesses: string;
 }
 
 interface Seen {
@@ -58,16 +62,18 @@ interface Seen {
 
 /**
  * Sends the same requests, at the same instants, to a real cluster under contention and to the
- * virtual clock. A run is valid only when the live clock kept up: its steps ended less than 5 ms
+ * virtual clock. The cluster has answered some requests before. A run is valid only when the live clock kept up: its steps ended less than 5 ms
  * late, at the 99th percentile.
  */
 export async function liveAgainstVirtual(asked: ComparedRun): Promise<Agreement> {
-  const { requests, placement, speedup } = asked;
+  const { requests, placement, speedup, apiProcesses } = asked;
   const folder = mkdtempSync(join(tmpdir(), 'baton-live-virtual-'));
   const recording = join(folder, 'run.jsonl');
-  const flags = ['--placement', placement, '--speedup', String(speedup), '--record', recording];
+  const clock = ['--speedup', String(speedup), '--api-processes', apiProcesses];
+  const flags = ['--placement', placement, ...clock, '--record', recording];
   const cluster = await BenchCluster.start(TOPOLOGY, flags);
   const prompts = promptLengths(requests);
+  await drive(cluster, promptLengths(WARM_UP_REQUESTS), speedup, requests);
   const seen = await drive(cluster, prompts, speedup);
   const metrics = await (await fetch(`http://127.0.0.1:${cluster.port}/metrics`)).text();
   await cluster.stop();
@@ -94,10 +100,12 @@ async function drive(
   cluster: BenchCluster,
   prompts: readonly number[],
   speedup: number,
+  firstRow = 0,
 ): Promise<Seen[]> {
   const random = RandomStream.root(1).stream('arrivals');
   const target = { host: '127.0.0.1', port: cluster.port };
-  const bodies = prompts.map((tokens, row) => completionRequest(target, bodyOf(row, tokens)));
+  const bodyAt = (tokens: number, i: number): object => bodyOf(firstRow + i, tokens);
+  const bodies = prompts.map((tokens, i) => completionRequest(target, bodyAt(tokens, i)));
   const startMs = performance.now();
   let dueMs = 0;
   const ended: Promise<Seen>[] = [];
@@ -139,12 +147,12 @@ function latenciesOf(seen: readonly Seen[], speedup: number): Omit<Latencies, 'd
   return { ttft: simulated(ttft), itl: simulated(gaps) };
 }
 
-/** The prefill engines of a recording, in the order in which their requests arrived. */
+/** The prefill engines of the measured requests, in the order in which these arrived. */
 function enginesOf(recording: string): string[] {
   const [, ...lines] = readFileSync(recording, 'utf8').trim().split('\n');
   const requests = lines.map((line) => JSON.parse(line) as Recorded);
   requests.sort((a, b) => a.arrival_us - b.arrival_us);
-  return requests.map(({ measured }) => measured.prefill_engine);
+  return requests.slice(WARM_UP_REQUESTS).map(({ measured }) => measured.prefill_engine);
 }
 
 interface Recorded {

@@ -30,6 +30,7 @@ async function main(): Promise<void> {
     live_against_virtual: await reported('live against virtual', () =>
       compareClocks({
         ...{ runs: isQuick ? 1 : 3, requests: isQuick ? 300 : 2_000, speedup: 1 },
+        apiProcesses: '1',
         placements: PLACEMENTS,
       }),
     ),
@@ -74,6 +75,7 @@ compares only the two clocks.
   --save        writes the result to bench/results/live.json
 
   live-virtual --runs 5 --requests 2000 --speedup 1 --placement pull|round-robin
+               --api-processes 1
 `;
 
 const [, , part, ...args] = process.argv;

@@ -59,6 +59,33 @@ describe('frames that come before the end of their step', () => {
     expect(passed).toHaveLength(1);
   });
 
+  it('let work begin at once that ends before the next frame is due', () => {
+    const { wall, due } = newProcess();
+    expect(due.nextBefore(1_500)).toBeUndefined();
+    due.take(frameOf(1, wall.nowUs() + 2_000));
+    expect(due.nextBefore(1_500)).toBeUndefined();
+  });
+
+  it('pass before work that would delay them, one of several that are due soon', async () => {
+    const { wall, due, passed } = newProcess();
+    const startUs = wall.nowUs();
+    due.take(frameOf(1, startUs + 1_000));
+    due.take(frameOf(2, startUs + 1_200, 'b'));
+    let passedBefore: readonly Passed[] = [];
+    const begun = due.nextBefore(1_500)!.then(() => (passedBefore = [...passed]));
+    await wall.advance(LEAD_US);
+    await begun;
+    expect(passedBefore).toEqual([{ engineId: 'a', first: 1, atUs: startUs + 1_000 }]);
+  });
+
+  it('hold no work when the process ends', async () => {
+    const { wall, due } = newProcess();
+    due.take(frameOf(1, wall.nowUs() + 1_000));
+    const begun = due.nextBefore(1_500);
+    due.stop();
+    await begun;
+  });
+
   it('pass each once, in the order of their engine, and not before they are due', async () => {
     const frame = fc.record({
       engine: fc.constantFrom('a', 'b', 'c'),

@@ -16,6 +16,8 @@ interface DueFrame {
 export class DueFrames {
   /** The earliest first; equal ones as they came. */
   private readonly waiting: DueFrame[] = [];
+  /** Work that begins after the next frame. */
+  private readonly held: (() => void)[] = [];
   private alarm: Alarm | undefined;
   private alarmUs = Infinity;
 
@@ -31,6 +33,17 @@ export class DueFrames {
     if (dueUs > nowUs) this.keep({ dueUs, frame });
     else this.passAt(nowUs, frame);
   };
+
+  /**
+   * Work of `workUs` that began now would delay a frame that is due before its end. Resolves when
+   * the next frame has passed; undefined when no frame is due in that time. One frame is enough:
+   * on an API of many engines, one is always due soon.
+   */
+  nextBefore(workUs: number): Promise<void> | undefined {
+    const [first] = this.waiting;
+    if (first === undefined || first.dueUs - this.wall.nowUs() > workUs) return undefined;
+    return new Promise((resolve) => this.held.push(resolve));
+  }
 
   /** Passes the rest on at once. */
   stop(): void {
@@ -69,5 +82,6 @@ export class DueFrames {
     const { waiting } = this;
     while (waiting[0] !== undefined && waiting[0].dueUs <= nowUs) this.pass(waiting.shift()!.frame);
     this.arm();
+    for (const begin of this.held.splice(0)) begin();
   }
 }

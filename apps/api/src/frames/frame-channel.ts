@@ -21,6 +21,11 @@ export class FrameChannel implements OnModuleInit, OnApplicationShutdown {
     private readonly inbox: FrameInbox,
   ) {}
 
+  /** See `DueFrames.nextBefore`. */
+  nextBefore(workUs: number): Promise<void> | undefined {
+    return this.due?.nextBefore(workUs);
+  }
+
   async onModuleInit(): Promise<void> {
     const { receive } = this.inbox;
     const fault = frameFaults(this.config);

@@ -4,6 +4,7 @@ import type { RequestLimits } from '@baton/openai';
 import type { Transport } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
 import type { ModelCatalog } from '../cluster/model-catalog';
+import type { FrameChannel } from '../frames/frame-channel';
 import { OpenDoor } from './take/open-door';
 import type { Executions } from './executed/executions';
 import type { TextSetup } from './plan/text-setup';
@@ -18,9 +19,12 @@ interface World {
   readonly isClosing?: boolean;
   readonly isConnected?: boolean;
   readonly executes?: boolean;
+  /** The frame that is due soon. */
+  readonly frame?: Promise<void>;
 }
 
-function takeStep({ isClosing = false, isConnected = true, executes = false }: World): TakeStep {
+function takeStep(world: World): TakeStep {
+  const { isClosing = false, isConnected = true, executes = false, frame } = world;
   const door = new OpenDoor({ isConnected } as Transport);
   if (isClosing) door.closeDoor();
   const executions = { answers: executes, ask: () => ({ isExecuted: true }) };
@@ -31,6 +35,7 @@ function takeStep({ isClosing = false, isConnected = true, executes = false }: W
     executions as unknown as Executions,
     {} as Player,
     new RequestThreads(defaultConfig(), { parts: {} } as TextSetup),
+    { nextBefore: () => frame } as unknown as FrameChannel,
   );
 }
 
@@ -50,6 +55,17 @@ describe('taking a request', () => {
 
   it('passes the body unread to the server that answers it', () => {
     expect(takeStep({ executes: true }).take(call)).toEqual({ isExecuted: true });
+  });
+
+  it('begins after tokens that are due soon', async () => {
+    const visits: string[] = [];
+    const frame = Promise.resolve().then(() => void visits.push('tokens'));
+    const read = (body: unknown): Reading => {
+      visits.push('read');
+      return { body } as unknown as Reading;
+    };
+    await takeStep({ frame }).take({ ...call, ask: { ...call.ask, read } } as unknown as Call);
+    expect(visits).toEqual(['tokens', 'read']);
   });
 
   it.each([

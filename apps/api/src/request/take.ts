@@ -1,12 +1,16 @@
 import type { BatonConfig } from '@baton/config';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../cluster/model-catalog';
+import { FrameChannel } from '../frames/frame-channel';
 import { CONFIG } from '../tokens';
 import { OpenDoor } from './take/open-door';
 import { Executions } from './executed/executions';
 import { Player } from './playing/player';
 import type { Asked, Call } from './take/call';
 import { RequestThreads } from './threads/request-threads';
+
+/** Time for which a request of 1,000 tokens holds the event loop until its jobs are sent. */
+const REQUEST_WORK_US = 1_500;
 
 /** First step: reads the request of a call, before any state is kept for it. */
 @Injectable()
@@ -21,6 +25,7 @@ export class TakeStep {
     private readonly executions: Executions,
     private readonly player: Player,
     private readonly threads: RequestThreads,
+    private readonly frames: FrameChannel,
   ) {
     this.plays = config.play !== undefined;
   }
@@ -30,9 +35,18 @@ export class TakeStep {
     return this.player.answer(call);
   }
 
-  /** @throws BatonError while no request is admitted, and for an invalid body */
+  /**
+   * Tokens that are due soon are written before the work for a request begins.
+   *
+   * @throws BatonError while no request is admitted, and for an invalid body
+   */
   take(call: Call): Asked | Promise<Asked> {
     this.door.refuseWhenClosed();
+    const frame = this.frames.nextBefore(REQUEST_WORK_US);
+    return frame === undefined ? this.read(call) : frame.then(() => this.read(call));
+  }
+
+  private read(call: Call): Asked | Promise<Asked> {
     const limits = this.catalog.limitsOf(call.tenant);
     if (this.executions.answers) return this.executions.ask(call, limits);
     return this.threads.take(call, limits);
