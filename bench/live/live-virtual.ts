@@ -36,8 +36,9 @@ interface Latency {
 }
 
 /** One run on both clocks. */
-export interface Agreement extends ComparedRun {
+export interface Agreement extends Omit<ComparedRun, 'apiProcesses'> {
   readonly topology: string;
+  readonly api_processes: string;
   readonly requests_per_second: number;
   /** Wall ms. */
   readonly step_lag_p99_ms: number;
@@ -62,8 +63,8 @@ interface Seen {
 
 /**
  * Sends the same requests, at the same instants, to a real cluster under contention and to the
- * virtual clock. The cluster has answered some requests before. A run is valid only when the live clock kept up: its steps ended less than 5 ms
- * late, at the 99th percentile.
+ * virtual clock. The cluster has answered some requests before. A run is valid only when the live
+ * clock kept up: its steps ended less than 5 ms late, at the 99th percentile.
  */
 export async function liveAgainstVirtual(asked: ComparedRun): Promise<Agreement> {
   const { requests, placement, speedup, apiProcesses } = asked;
@@ -82,7 +83,8 @@ export async function liveAgainstVirtual(asked: ComparedRun): Promise<Agreement>
   const virtual = replayed(seen, prompts, asked);
   const lagMs = 1000 * histogramQuantile(metrics, 'baton:step_lag_seconds', 0.99);
   return {
-    ...{ topology: TOPOLOGY, ...asked, requests_per_second: REQUESTS_PER_SECOND },
+    ...{ topology: TOPOLOGY, requests, placement, speedup, api_processes: apiProcesses },
+    requests_per_second: REQUESTS_PER_SECOND,
     ...{ step_lag_p99_ms: lagMs, is_void: lagMs >= 5, live, virtual },
   };
 }

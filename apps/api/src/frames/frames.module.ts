@@ -1,7 +1,13 @@
+import { SystemWallClock } from '@baton/clock';
+import type { BatonConfig } from '@baton/config';
+import { msToUs } from '@baton/kernel';
 import { Global, Module } from '@nestjs/common';
 import { LiveSequences } from '../observers/port/state';
+import { CONFIG } from '../tokens';
 import { Aborter } from './aborter';
+import { DueFrames } from './due-frames';
 import { FrameChannel } from './frame-channel';
+import { frameFaults } from './frame-faults';
 import { FrameInbox } from './frame-inbox';
 import { Recovery } from './recovery';
 import { Rehomer } from './rehomer';
@@ -17,6 +23,7 @@ const PROVIDERS = [
   Rehomer,
   Resender,
   Resubmitter,
+  { provide: DueFrames, inject: [CONFIG, FrameInbox], useFactory: dueFrames },
   { provide: SequenceTable, useFactory: () => new SequenceTable() },
   { provide: LiveSequences, useExisting: SequenceTable },
 ];
@@ -28,3 +35,9 @@ const PROVIDERS = [
 @Global()
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class FramesModule {}
+
+function dueFrames(config: BatonConfig, { receive }: FrameInbox): DueFrames {
+  const fault = frameFaults(config);
+  const pass = fault ? (frame: Buffer): void => fault(frame, receive) : receive;
+  return new DueFrames(new SystemWallClock(), msToUs(config.resultLead), pass);
+}

@@ -4,7 +4,7 @@ import type { RequestLimits } from '@baton/openai';
 import type { Transport } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
 import type { ModelCatalog } from '../cluster/model-catalog';
-import type { FrameChannel } from '../frames/frame-channel';
+import type { DueFrames } from '../frames/due-frames';
 import { OpenDoor } from './take/open-door';
 import type { Executions } from './executed/executions';
 import type { TextSetup } from './plan/text-setup';
@@ -35,7 +35,7 @@ function takeStep(world: World): TakeStep {
     executions as unknown as Executions,
     {} as Player,
     new RequestThreads(defaultConfig(), { parts: {} } as TextSetup),
-    { nextBefore: () => frame } as unknown as FrameChannel,
+    { nextBefore: () => frame } as unknown as DueFrames,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { BatonConfig } from '@baton/config';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../cluster/model-catalog';
-import { FrameChannel } from '../frames/frame-channel';
+import { DueFrames } from '../frames/due-frames';
 import { CONFIG } from '../tokens';
 import { OpenDoor } from './take/open-door';
 import { Executions } from './executed/executions';
@@ -25,7 +25,7 @@ export class TakeStep {
     private readonly executions: Executions,
     private readonly player: Player,
     private readonly threads: RequestThreads,
-    private readonly frames: FrameChannel,
+    private readonly frames: DueFrames,
   ) {
     this.plays = config.play !== undefined;
   }

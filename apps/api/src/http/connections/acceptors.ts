@@ -88,13 +88,13 @@ export class Acceptors {
   private comeInARow(): boolean {
     this.inARow += 1;
     const { inARow } = this;
-    setImmediate(() => setImmediate(() => this.endRow(inARow)));
+    // The row ends unless the next turn accepts a connection too.
+    setImmediate(() =>
+      setImmediate(() => {
+        if (this.inARow === inARow) this.inARow = 0;
+      }),
+    );
     return inARow >= TURNS_IN_A_ROW;
-  }
-
-  /** Ends the row that had this many turns, unless the turn in between had a connection. */
-  private endRow(turns: number): void {
-    if (this.inARow === turns) this.inARow = 0;
   }
 
   private isQueueLong(): boolean {
