@@ -29,6 +29,9 @@ const LEAD_SHARE = 0.5;
 /** Shorter leads are left out, for the same reason (wall µs). */
 const TIMER_GRAIN_US = 1_000;
 
+/** Steps that take no time end together in one turn of the event loop for this long (wall µs). */
+const CATCH_UP_US = 1_000;
+
 /** Shorter steps end by timers alone, so that they never turn into a busy loop (wall µs). */
 const SHORTEST_PRECISE_US = 4_000;
 
@@ -88,6 +91,10 @@ export class StepLoop implements BarrierRank {
   private behind: (() => void)[] = [];
   /** End of the last step: no step starts before it. */
   private freeSinceUs: Micros = 0;
+  /** End of the step under way when it was due at its beginning and takes no time. */
+  private dueUs: Micros | undefined;
+  /** Whether sequences run behind the last step. */
+  private goesOn = false;
   private isWakeDue = false;
   private isStopped = false;
   private isPaused = false;
@@ -143,6 +150,8 @@ export class StepLoop implements BarrierRank {
     this.forming?.cancel();
     this.alarm = undefined;
     this.forming = undefined;
+    this.dueUs = undefined;
+    this.goesOn = false;
     this.isBesideOthers = false;
     this.arrivals = [];
     this.behind = [];
@@ -283,9 +292,13 @@ export class StepLoop implements BarrierRank {
    */
   private ringAtEnd(endUs: Micros): Alarm {
     const { clock, isPrecise } = this.parts;
-    const ring = (): void => this.guard(() => this.settleStep(endUs));
+    const ring = (): void => this.guard(() => this.settleFrom(endUs));
     const stepUs = this.wallUsOf(endUs - this.stepStartUs);
     const leadUs = Math.min(this.parts.leadUs, stepUs * LEAD_SHARE);
+    if (this.isDue(endUs)) {
+      this.dueUs = stepUs < TIMER_GRAIN_US ? endUs : undefined;
+      return clock.atSim(endUs, ring);
+    }
     if (leadUs > TIMER_GRAIN_US) {
       return clock.wall.around(clock.toWallUs(endUs) - leadUs, ring);
     }
@@ -293,10 +306,32 @@ export class StepLoop implements BarrierRank {
     return isPrecise && isLong ? clock.atSim(endUs, ring) : clock.aroundSim(endUs, ring);
   }
 
+  /**
+   * An engine that is late ends its steps turn by turn. Steps that take no time form no busy loop:
+   * while sequences run, timers end them.
+   */
+  private isDue(endUs: Micros): boolean {
+    const { clock } = this.parts;
+    const isShort = this.wallUsOf(endUs - this.stepStartUs) < TIMER_GRAIN_US;
+    return clock.toWallUs(endUs) <= clock.wall.nowUs() && !(isShort && this.goesOn);
+  }
+
+  /** Ends the step under way, and the ones behind it that are due and take no time. */
+  private settleFrom(endUs: Micros): void {
+    const { wall } = this.parts.clock;
+    const untilUs = wall.nowUs() + CATCH_UP_US;
+    this.settleStep(endUs);
+    while (this.dueUs !== undefined && wall.nowUs() < untilUs) {
+      this.alarm?.cancel();
+      this.settleStep(this.dueUs);
+    }
+  }
+
   private settleStep(endUs: Micros): void {
     const { clock, slot, barrier, hasGrace } = this.parts;
     const lateUs = clock.wall.nowUs() - clock.toWallUs(endUs);
     this.alarm = undefined;
+    this.dueUs = undefined;
     this.isBesideOthers = false;
     this.freeSinceUs = endUs;
     this.listener?.onStep(endUs - this.stepStartUs, lateUs);
@@ -304,9 +339,9 @@ export class StepLoop implements BarrierRank {
     this.listener?.onFacts(facts);
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
     // Without a running sequence there can be no step, and later arrivals would come first.
-    const hasStep = slot.engine.snapshot().running > 0;
+    this.goesOn = slot.engine.snapshot().running > 0;
     if (barrier !== undefined) this.form();
-    else this.formAt(clock.toWallUs(endUs) + (hasGrace && hasStep ? this.graceOf(endUs) : 0));
+    else this.formAt(clock.toWallUs(endUs) + (hasGrace && this.goesOn ? this.graceOf(endUs) : 0));
   }
 
   /** Forms the next batch, not before this instant of the wall clock. */
@@ -352,30 +387,5 @@ export class StepLoop implements BarrierRank {
     } catch (error) {
       this.parts.slot.crashed(error);
     }
-  }
-}
-
-const WINDOW = 256;
-
-/** Length of the last step, and lateness of the last 256 steps. */
-export class StepPace {
-  private readonly lagsUs = new Float64Array(WINDOW);
-  private seen = 0;
-  /** Simulated length of the last step; 0 before the first. */
-  stepUs: Micros = 0;
-
-  /** @param lagUs  wall µs between the step's logical end and its real one */
-  observe(stepUs: Micros, lagUs: number): void {
-    this.stepUs = stepUs;
-    this.lagsUs[this.seen % WINDOW] = lagUs;
-    this.seen += 1;
-  }
-
-  /** 99th percentile, wall µs; 0 before the first step. */
-  p99LagUs(): number {
-    const filled = Math.min(this.seen, WINDOW);
-    if (filled === 0) return 0;
-    const sorted = this.lagsUs.slice(0, filled).sort();
-    return Math.max(0, sorted[Math.ceil(filled * 0.99) - 1] ?? 0);
   }
 }
