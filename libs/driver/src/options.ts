@@ -20,7 +20,11 @@ export interface HostedEngineFacts {
 }
 
 /** One port of the engine, and the number of ports. */
+/** Speed of a link without a limit (bytes per second), because JSON has no infinity. */
+export const UNLIMITED = 1e18;
+
 export interface LinkFacts {
+  /** At most `UNLIMITED`. */
   readonly bytesPerSecond: number;
   readonly baseLatencyUs: Micros;
   readonly ports: number;

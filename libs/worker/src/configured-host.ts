@@ -1,15 +1,12 @@
 import { type BatonConfig, startupTimes } from '@baton/config';
 import type { EngineSetup } from '@baton/engine-setup';
 import type { Stage } from '@baton/contract';
-import type { HostOptions } from '@baton/driver';
+import { type HostOptions, UNLIMITED } from '@baton/driver';
 import { publishers } from '@baton/live-engine';
 import { Engine, type EngineOptions } from '@baton/engine';
 import { executedBy, type ServerAddress } from '@baton/executors';
 import { msToUs, secondsToUs } from '@baton/kernel';
 import { needsLoads } from '@baton/routing';
-
-/** Speed of a link without a limit (bytes per second), because JSON has no infinity. */
-const UNLIMITED = 1e18;
 
 function hostTierFacts({ hostTier, blockSize }: EngineOptions): Pick<HostOptions, 'hostTier'> {
   if (hostTier === undefined) return {};

@@ -12,7 +12,7 @@ import {
 import type { EngineStats } from '@baton/telemetry';
 import type { LettingGo } from '../endings/endings';
 import type { FaultPlan } from '../endings/fault-plan';
-import type { DriverOptions } from '../options';
+import { type DriverOptions, UNLIMITED } from '../options';
 import type { HeldOffers } from './handoff';
 import type { HeldKv } from './held-kv';
 
@@ -198,8 +198,10 @@ export class SourceSide {
     if (!held.isKept) offers.offer(held);
   }
 
+  /** A link without a limit has no shares. */
   private sendShare({ readers, activeReads }: Action<'share-changed'>): void {
-    const { mailbox, identity } = this.parts;
+    const { mailbox, identity, options } = this.parts;
+    if (options.facts.link.bytesPerSecond >= UNLIMITED) return;
     const from = identity.engineId;
     for (const reader of readers) mailbox.send(reader, { kind: 'read-share', from, activeReads });
   }

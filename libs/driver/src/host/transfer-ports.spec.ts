@@ -1,5 +1,7 @@
+import type { EngineMessage } from '@baton/contract';
+import { channels } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HostedEngineFacts } from '../options';
+import { type HostedEngineFacts, UNLIMITED } from '../options';
 import { PROMPT_US, TOKEN_US, World } from '../../test/test-world';
 
 /** Of an engine with a rank for each port, whose ranks each store this many bytes of a token. */
@@ -34,5 +36,34 @@ describe('a transfer between engines of different tensor-parallel sizes', () => 
     const first = world.of(1).find(({ kind }) => kind === 'tokens');
     // 3 blocks of 16 tokens of one byte take 1.2 ms through one port.
     expect(first!.stepEndUs - startUs).toBe(PROMPT_US + transferUs + TOKEN_US);
+  });
+});
+
+describe('two transfers from one engine to two', () => {
+  it.each([
+    ['share a link', 1_000, [2, 1]],
+    ['of a link without a limit need no shares', UNLIMITED, []],
+  ])('%s', async (_how, bytesPerSecond, shares) => {
+    const world = await World.open();
+    const facts = factsOf([1, 1]);
+    const link = { ...facts.link, bytesPerSecond };
+    await world.host('prefill', { host: { facts: { ...facts, link } } });
+    const sent: number[] = [];
+    for (let reader = 0; reader < 2; reader += 1) {
+      const decode = await world.host('decode', {
+        host: { facts: { ...facts, link, maxNumSeqs: 1 } },
+        engine: { maxNumSeqs: 1 },
+      });
+      await world.api.bus.subscribe(channels.engine(decode.presence().engineId), (mail) => {
+        for (const message of JSON.parse(mail.toString()) as EngineMessage[]) {
+          if (message.kind === 'read-share') sent.push(message.activeReads);
+        }
+      });
+    }
+    await world.submit(1);
+    await world.submit(2);
+    expect(await world.untilEnded(1, 2)).toBe(true);
+    expect(sent).toEqual(shares);
+    await world.close();
   });
 });
