@@ -1,3 +1,4 @@
+import { wallUsOf } from '@baton/clock';
 import { type FaultNote, type FrameEntry, type FrameHeader, readFrame } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
@@ -8,19 +9,28 @@ import { Resender } from './resender';
 import type { Sequence, SequenceOwner, Verdict } from './sequence';
 import { SequenceTable } from './sequence-table';
 
+/**
+ * A frame that is later than this shows that the process is behind: its tokens are written together
+ * with those of the other frames of the turn, in one write per stream.
+ */
+const BEHIND_US = 10_000;
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
  * The entrance for token frames. It finds the sequence of each entry and hands the news to its
- * owner and to the observers; after the frame, each owner with news writes once. This is the hot
- * path of the process: it allocates nothing per token.
+ * owner and to the observers; after the frame, or after the turn when it is late, each owner with
+ * news writes once. This is the hot path of the process: it allocates nothing per token.
  */
 @Injectable()
 export class FrameInbox {
   private readonly dirty: SequenceOwner[] = [];
   private nowMs = 0;
-  /** Header of the frame whose tokens are to be written. */
+  /** Header of the frame with tokens that was read last. */
   private header: FrameHeader | undefined;
+  /** Headers of the frames whose tokens are to be written. */
+  private readonly unwritten: FrameHeader[] = [];
+  private isFlushDue = false;
   /** The news of the entry that is being read; one object for all of them. */
   private readonly news: Writable<TokenNews> = {
     from: 0,
@@ -42,8 +52,18 @@ export class FrameInbox {
     this.nowMs = performance.now();
     if (!readFrame(frame, this.visit))
       this.logger.warn({ bytes: frame.length }, 'dropped a malformed token frame');
-    this.flush();
+    if (this.noteFrame()) this.flushSoon();
+    else this.flush();
   };
+
+  /** @returns whether the frame that was read has tokens and is late */
+  private noteFrame(): boolean {
+    const { header } = this;
+    if (header === undefined) return false;
+    this.header = undefined;
+    this.unwritten.push(header);
+    return wallUsOf(this.nowMs) - header.stepEndUs > BEHIND_US;
+  }
 
   private readonly visit = (entry: FrameEntry, header: FrameHeader): void => {
     const sequence = this.table.get(entry.streamId);
@@ -105,14 +125,23 @@ export class FrameInbox {
     this.observers.tokens(sequence, news);
   }
 
+  private flushSoon(): void {
+    if (this.isFlushDue) return;
+    this.isFlushDue = true;
+    setImmediate(() => {
+      this.isFlushDue = false;
+      this.flush();
+    });
+  }
+
   private flush(): void {
     for (const owner of this.dirty) {
       owner.isDirty = false;
       owner.flush();
     }
     this.dirty.length = 0;
-    if (this.header) this.observers.written(this.header);
-    this.header = undefined;
+    for (const header of this.unwritten) this.observers.written(header);
+    this.unwritten.length = 0;
   }
 
   /** An answer that cannot be rendered must not fail the others of the frame. */

@@ -4,6 +4,7 @@ import { type AddressInfo, Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchange } from '../../../test/raw-http';
+import { streamWrites } from '../streaming/event-stream';
 import { FairReads } from './fair-reads';
 import { Turnstile } from './turnstile';
 
@@ -14,15 +15,21 @@ describe('the turnstile', () => {
   let server: Server | undefined;
   afterEach(() => server?.close());
 
-  it('lets a few of the requests in that come together, and more in each turn', async () => {
-    const begun: IncomingMessage[] = [];
-    const { pass } = new Turnstile((message) => begun.push(message), new FairReads());
-    const sent = Array.from({ length: 40 }, () => new IncomingMessage(new Socket()));
+  /** Passes as many requests as given, each of its own connection, in one turn. */
+  function sendAll(count: number, { pass }: Turnstile): IncomingMessage[] {
+    const sent = Array.from({ length: count }, () => new IncomingMessage(new Socket()));
     for (const message of sent) {
       const response = new ServerResponse(message);
       response.assignSocket(message.socket);
       pass(message, response);
     }
+    return sent;
+  }
+
+  it('lets a few of the requests in that come together, and more in each turn', async () => {
+    const begun: IncomingMessage[] = [];
+    const turnstile = new Turnstile((message) => begun.push(message), new FairReads());
+    const sent = sendAll(40, turnstile);
     const counts = [begun.length];
     for (let i = 0; i < 5; i += 1) {
       if (i === 0) sent[39]!.destroy();
@@ -31,6 +38,18 @@ describe('the turnstile', () => {
     }
     expect(counts).toEqual([8, 16, 24, 32, 39, 39]);
     expect(begun).toEqual(sent.slice(0, 39));
+  });
+
+  it('lets more in behind a turn with many writes to streams, which is long', async () => {
+    const begun: IncomingMessage[] = [];
+    sendAll(100, new Turnstile((message) => begun.push(message), new FairReads()));
+    const counts = [];
+    for (const writes of [0, 640, 1_280, 63]) {
+      streamWrites.count += writes;
+      await turn();
+      counts.push(begun.length);
+    }
+    expect(counts).toEqual([16, 34, 62, 70]);
   });
 
   it('lets a probe in before the requests that wait', async () => {

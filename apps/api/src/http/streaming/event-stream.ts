@@ -13,6 +13,12 @@ const HEADERS = {
 export const EVENT_END = '\n\n';
 
 /**
+ * The number of writes to all streams so far: what a turn of the event loop of a busy process is
+ * spent on.
+ */
+export const streamWrites = { count: 0 };
+
+/**
  * One server-sent event stream on its way to a client. The socket write is nearly the whole cost of
  * a token, so this class frames the HTTP chunk and writes it to the socket as latin1. Where that is
  * not possible (HTTP/1.0, a pipelined answer whose turn has not come), Node's own response takes
@@ -46,6 +52,7 @@ export class EventStream {
   write(events: string): void {
     if (events === '' || this.response.writableEnded) return;
     this.tap?.bytes(events);
+    streamWrites.count += 1;
     const { socket } = this;
     if (!socket) this.response.write(events, 'latin1');
     else if (socket.writable) {

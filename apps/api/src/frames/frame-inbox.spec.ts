@@ -1,0 +1,67 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { wallUsOf } from '@baton/clock';
+import { emptyFrameEntry, FrameWriter } from '@baton/contract';
+import { secondsToUs } from '@baton/kernel';
+import type { Logger } from '@baton/telemetry';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Observers } from '../observers/port/observers';
+import { FrameInbox } from './frame-inbox';
+import type { Resender } from './resender';
+import type { Sequence, SequenceOwner } from './sequence';
+import type { SequenceTable } from './sequence-table';
+
+describe('the tokens of frames', () => {
+  const written = vi.fn();
+  /** What one owner got: its tokens, and its writes as `write`. */
+  let seen: (number | 'write')[];
+  let inbox: FrameInbox;
+
+  beforeEach(() => {
+    seen = [];
+    written.mockClear();
+    const owner = {
+      isDirty: false,
+      onTokens: (_sequence: Sequence, from: number) => seen.push(from),
+      flush: () => seen.push('write'),
+    } as unknown as SequenceOwner;
+    const sequence = {
+      owner,
+      received: 0,
+      history: { lastTokenMs: 0 },
+      accept: () => ((sequence.received += 1), 'advanced'),
+    };
+    const table = { get: () => sequence } as unknown as SequenceTable;
+    const observers = { tokens: () => undefined, written } as unknown as Observers;
+    inbox = new FrameInbox({} as Logger, table, {} as Resender, observers);
+  });
+
+  function receive(lateS: number): void {
+    const writer = new FrameWriter('engine', 'decode');
+    writer.add({ ...emptyFrameEntry(), streamId: 1, count: 1 });
+    inbox.receive(writer.take(wallUsOf() - secondsToUs(lateS)));
+  }
+
+  it('are written frame by frame while the process keeps up', () => {
+    receive(-1);
+    receive(-1);
+    expect(seen).toEqual([0, 'write', 1, 'write']);
+  });
+
+  it('are written once per turn and stream when frames are late, and each is noted', async () => {
+    receive(1);
+    receive(1);
+    receive(1);
+    expect(seen).toEqual([0, 1, 2]);
+    await turn();
+    expect(seen).toEqual([0, 1, 2, 'write']);
+    expect(written).toHaveBeenCalledTimes(3);
+  });
+
+  it('keep their order when a frame on time follows late ones', async () => {
+    receive(1);
+    receive(-1);
+    expect(seen).toEqual([0, 1, 'write']);
+    await turn();
+    expect(seen).toEqual([0, 1, 'write']);
+  });
+});
