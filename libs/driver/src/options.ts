@@ -20,9 +20,6 @@ export interface HostedEngineFacts {
 }
 
 /** One port of the engine, and the number of ports. */
-/** Speed of a link without a limit (bytes per second), because JSON has no infinity. */
-export const UNLIMITED = 1e18;
-
 export interface LinkFacts {
   /** At most `UNLIMITED`. */
   readonly bytesPerSecond: number;

@@ -3,7 +3,6 @@ export { EngineSlot, WakeUp } from './engine/engine-slot';
 export { Mailbox, type MailReaders } from './engine/mailbox';
 export { StepBarrier } from './engine/step-barrier';
 export { type StepListener, StepLoop } from './engine/step-loop';
-export { StepPace } from './engine/step-pace';
 export type { KvEvent, KvEventPublisher } from './observers/kv-event';
 export { KvEvents } from './observers/kv-events';
 export { endpointOf, publishers } from './observers/load-publisher';

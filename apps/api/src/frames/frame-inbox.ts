@@ -52,18 +52,13 @@ export class FrameInbox {
     this.nowMs = performance.now();
     if (!readFrame(frame, this.visit))
       this.logger.warn({ bytes: frame.length }, 'dropped a malformed token frame');
-    if (this.noteFrame()) this.flushSoon();
+    const { header } = this;
+    this.header = undefined;
+    if (header !== undefined) this.unwritten.push(header);
+    const isLate = header !== undefined && wallUsOf(this.nowMs) - header.stepEndUs > BEHIND_US;
+    if (isLate) this.flushSoon();
     else this.flush();
   };
-
-  /** @returns whether the frame that was read has tokens and is late */
-  private noteFrame(): boolean {
-    const { header } = this;
-    if (header === undefined) return false;
-    this.header = undefined;
-    this.unwritten.push(header);
-    return wallUsOf(this.nowMs) - header.stepEndUs > BEHIND_US;
-  }
 
   private readonly visit = (entry: FrameEntry, header: FrameHeader): void => {
     const sequence = this.table.get(entry.streamId);

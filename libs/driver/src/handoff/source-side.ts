@@ -12,12 +12,15 @@ import {
 import type { EngineStats } from '@baton/telemetry';
 import type { LettingGo } from '../endings/endings';
 import type { FaultPlan } from '../endings/fault-plan';
-import { type DriverOptions, UNLIMITED } from '../options';
+import type { DriverOptions } from '../options';
 import type { HeldOffers } from './handoff';
 import type { HeldKv } from './held-kv';
 
 type Action<K extends SourceAction['kind']> = Extract<SourceAction, { kind: K }>;
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
+
+/** Speed of a link without a limit (bytes per second), because JSON has no infinity. */
+export const UNLIMITED = 1e18;
 
 /**
  * Distance between the generations of two engines in a row: more than an engine has holdings, so

@@ -1,9 +1,10 @@
 import type { EngineGauges } from '@baton/contract';
-import type { EngineSlot, Run, RunTable, StepPace } from '@baton/live-engine';
+import type { EngineSlot, Run, RunTable } from '@baton/live-engine';
 import type { Transport } from '@baton/transport';
 import type { SourceSide } from '../handoff/source-side';
 import type { TargetSide } from '../handoff/target-side';
 import type { DriverOptions } from '../options';
+import type { StepPace } from '../steps/step-frames';
 import type { ConservationAudit } from './conservation-audit';
 import type { Operations } from './operations';
 

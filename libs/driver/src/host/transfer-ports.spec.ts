@@ -1,7 +1,8 @@
 import type { EngineMessage } from '@baton/contract';
 import { channels } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type HostedEngineFacts, UNLIMITED } from '../options';
+import { UNLIMITED } from '../handoff/source-side';
+import type { HostedEngineFacts } from '../options';
 import { PROMPT_US, TOKEN_US, World } from '../../test/test-world';
 
 /** Of an engine with a rank for each port, whose ranks each store this many bytes of a token. */

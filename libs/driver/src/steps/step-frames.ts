@@ -8,7 +8,6 @@ import {
   type Run,
   type RunTable,
   type StepListener,
-  type StepPace,
   type TimelineFacts,
 } from '@baton/live-engine';
 import type { EngineStats, Logger } from '@baton/telemetry';
@@ -255,5 +254,30 @@ export class StepReports implements StepListener {
 
   onReAnchor(): void {
     this.parts.stats.add('clock_reanchors');
+  }
+}
+
+const WINDOW = 256;
+
+/** Length of the last step, and lateness of the last 256 steps. */
+export class StepPace {
+  private readonly lagsUs = new Float64Array(WINDOW);
+  private seen = 0;
+  /** Simulated length of the last step; 0 before the first. */
+  stepUs: Micros = 0;
+
+  /** @param lagUs  wall µs between the step's logical end and its real one */
+  observe(stepUs: Micros, lagUs: number): void {
+    this.stepUs = stepUs;
+    this.lagsUs[this.seen % WINDOW] = lagUs;
+    this.seen += 1;
+  }
+
+  /** 99th percentile, wall µs; 0 before the first step. */
+  p99LagUs(): number {
+    const filled = Math.min(this.seen, WINDOW);
+    if (filled === 0) return 0;
+    const sorted = this.lagsUs.slice(0, filled).sort();
+    return Math.max(0, sorted[Math.ceil(filled * 0.99) - 1] ?? 0);
   }
 }

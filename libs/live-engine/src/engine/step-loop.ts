@@ -288,15 +288,18 @@ export class StepLoop implements BarrierRank {
 
   /**
    * The result of a simulated step is known when the step begins. With a lead it is sent before the
-   * logical end, so that the delivery to its readers does not add to the step.
+   * logical end, so that the delivery to its readers does not add to the step. An engine that is
+   * late ends its steps turn by turn. Steps that take no time form no busy loop: while sequences
+   * run, timers end them.
    */
   private ringAtEnd(endUs: Micros): Alarm {
     const { clock, isPrecise } = this.parts;
     const ring = (): void => this.guard(() => this.settleFrom(endUs));
     const stepUs = this.wallUsOf(endUs - this.stepStartUs);
+    const isShort = stepUs < TIMER_GRAIN_US;
     const leadUs = Math.min(this.parts.leadUs, stepUs * LEAD_SHARE);
-    if (this.isDue(endUs)) {
-      this.dueUs = stepUs < TIMER_GRAIN_US ? endUs : undefined;
+    if (clock.toWallUs(endUs) <= clock.wall.nowUs() && !(isShort && this.goesOn)) {
+      this.dueUs = isShort ? endUs : undefined;
       return clock.atSim(endUs, ring);
     }
     if (leadUs > TIMER_GRAIN_US) {
@@ -304,16 +307,6 @@ export class StepLoop implements BarrierRank {
     }
     const isLong = stepUs >= SHORTEST_PRECISE_US;
     return isPrecise && isLong ? clock.atSim(endUs, ring) : clock.aroundSim(endUs, ring);
-  }
-
-  /**
-   * An engine that is late ends its steps turn by turn. Steps that take no time form no busy loop:
-   * while sequences run, timers end them.
-   */
-  private isDue(endUs: Micros): boolean {
-    const { clock } = this.parts;
-    const isShort = this.wallUsOf(endUs - this.stepStartUs) < TIMER_GRAIN_US;
-    return clock.toWallUs(endUs) <= clock.wall.nowUs() && !(isShort && this.goesOn);
   }
 
   /** Ends the step under way, and the ones behind it that are due and take no time. */

@@ -4,9 +4,8 @@ import { type AddressInfo, Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchange } from '../../../test/raw-http';
-import { streamWrites } from '../streaming/event-stream';
 import { FairReads } from './fair-reads';
-import { Turnstile } from './turnstile';
+import { streamWrites, Turnstile } from './turnstile';
 
 /** As many as may wait, and the first. */
 const COUNT = 65;

@@ -1,7 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { noteArrival } from './arrivals';
-import { streamWrites } from '../streaming/event-stream';
 import type { FairReads } from './fair-reads';
 import { allowDestroy, endWithoutTraces, spareDestroy } from './waiting-requests';
 
@@ -14,6 +13,8 @@ const MOST_PER_TURN = 8;
  * 20 µs each, and requests keep their pace beside them.
  */
 const WRITES_PER_REQUEST = 64;
+/** The number of writes to all streams so far. */
+export const streamWrites = { count: 0 };
 /** The same while connections wait to be read: a probe may be among their requests. */
 const MOST_WHILE_READING = 4;
 /** Requests of one connection that wait for the answers before them; one more closes it. */
@@ -65,18 +66,14 @@ export class Turnstile {
   };
 
   private readonly nextTurn = (): void => {
-    const next = this.queue.splice(0, this.mostNow());
+    const writes = streamWrites.count - this.writesBefore;
+    this.writesBefore = streamWrites.count;
+    const most = this.reads.isHolding ? MOST_WHILE_READING : MOST_PER_TURN;
+    const next = this.queue.splice(0, most + Math.floor(writes / WRITES_PER_REQUEST));
     this.inTurn = next.length;
     if (next.length > 0) setImmediate(this.nextTurn);
     for (const begin of next) begin();
   };
-
-  private mostNow(): number {
-    const writes = streamWrites.count - this.writesBefore;
-    this.writesBefore = streamWrites.count;
-    const most = this.reads.isHolding ? MOST_WHILE_READING : MOST_PER_TURN;
-    return most + Math.floor(writes / WRITES_PER_REQUEST);
-  }
 
   private pipeline(message: IncomingMessage, response: ServerResponse): void {
     const { socket } = message;

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { streamWrites } from '../connections/turnstile';
 import type { WireTap } from '../wire-tap';
 
 /** A stream with more unsent bytes than this has no active reader. */
@@ -11,12 +12,6 @@ const HEADERS = {
 };
 
 export const EVENT_END = '\n\n';
-
-/**
- * The number of writes to all streams so far: what a turn of the event loop of a busy process is
- * spent on.
- */
-export const streamWrites = { count: 0 };
 
 /**
  * One server-sent event stream on its way to a client. The socket write is nearly the whole cost of

@@ -9,13 +9,13 @@ import {
   RunSpans,
   RunTable,
   StepLoop,
-  StepPace,
   TimelineFacts,
 } from '@baton/live-engine';
 import { Endings } from '../../endings/endings';
 import { FaultPlan, wantsFaults } from '../../endings/fault-plan';
 import { FinishedRuns } from '../../endings/finished-runs';
 import { TakenJobs } from '../../jobs/taken-jobs';
+import { StepPace } from '../../steps/step-frames';
 import type { HostDependencies } from '../engine-host';
 import type { Site } from './site';
 
