@@ -35,9 +35,9 @@ describe('the tokens of frames', () => {
     inbox = new FrameInbox({} as Logger, table, {} as Resender, observers);
   });
 
-  function receive(lateS: number): void {
+  function receive(lateS: number, entries = 1): void {
     const writer = new FrameWriter('engine', 'decode');
-    writer.add({ ...emptyFrameEntry(), streamId: 1, count: 1 });
+    if (entries > 0) writer.add({ ...emptyFrameEntry(), streamId: 1, count: 1 });
     inbox.receive(writer.take(wallUsOf() - secondsToUs(lateS)));
   }
 
@@ -55,6 +55,14 @@ describe('the tokens of frames', () => {
     await turn();
     expect(seen).toEqual([0, 1, 2, 'write']);
     expect(written).toHaveBeenCalledTimes(3);
+  });
+
+  it('wait for the end of the turn also when a frame without tokens follows late ones', async () => {
+    receive(1);
+    receive(-1, 0);
+    expect(seen).toEqual([0]);
+    await turn();
+    expect(seen).toEqual([0, 'write']);
   });
 
   it('keep their order when a frame on time follows late ones', async () => {

@@ -55,8 +55,9 @@ export class FrameInbox {
     const { header } = this;
     this.header = undefined;
     if (header !== undefined) this.unwritten.push(header);
-    const isLate = header !== undefined && wallUsOf(this.nowMs) - header.stepEndUs > BEHIND_US;
-    if (isLate) this.flushSoon();
+    const lateUs = header === undefined ? 0 : wallUsOf(this.nowMs) - header.stepEndUs;
+    // News without tokens need not end the wait of late ones.
+    if (lateUs > BEHIND_US || (header === undefined && this.isFlushDue)) this.flushSoon();
     else this.flush();
   };
 

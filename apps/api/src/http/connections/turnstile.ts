@@ -8,6 +8,8 @@ export type RequestListener = (message: IncomingMessage, response: ServerRespons
 
 /** Requests that begin in one turn of the event loop: they need some 5 ms on a slow core. */
 const MOST_PER_TURN = 8;
+/** The same while connections wait to be read: a probe may be among their requests. */
+const MOST_WHILE_READING = 4;
 /**
  * One more begins per so many writes to streams in the turn before. They make turns long, some
  * 20 µs each, and requests keep their pace beside them.
@@ -15,8 +17,6 @@ const MOST_PER_TURN = 8;
 const WRITES_PER_REQUEST = 64;
 /** The number of writes to all streams so far. */
 export const streamWrites = { count: 0 };
-/** The same while connections wait to be read: a probe may be among their requests. */
-const MOST_WHILE_READING = 4;
 /** Requests of one connection that wait for the answers before them; one more closes it. */
 const MOST_PIPELINED = 64;
 /** The end of a connection takes as long as reading this many waiting requests. */
