@@ -1,15 +1,18 @@
 // Who may import whom. The tables are in scripts/house/layers.json, which `npm run docs` makes from
-// the imports; it refuses an import of a higher lib. docs/ARCHITECTURE.md shows them as a picture.
+// the imports; it refuses circles. docs/ARCHITECTURE.md shows them as a picture.
 const {
   pure: PURE,
   libs: LIBS,
   specs: SPECS,
   api: API,
-  back: BACK,
+  folders: FOLDERS,
 } = require('./scripts/house/layers.json');
 
 const EFFECTS =
   '^(node:|@nestjs/|bullmq|ioredis|prom-client|pino|nestjs-pino|undici|fastify|commander|cli-progress|yaml|gpt-tokenizer)';
+
+/** Folders of a pure lib that may touch the world: files, threads, timers. */
+const TOUCHING = '^libs/[^/]+/src/(live|host|files)/';
 
 /** Specs and their test doubles. */
 const SPEC = '(\\.spec\\.ts$|^(libs|apps)/[^/]+/test/)';
@@ -41,7 +44,7 @@ function filesOf(room) {
 
 /** The same between the folders of apps/api. */
 const folders = Object.entries(API).map(([folder, before]) => {
-  const allowed = [folder, ...before, ...(BACK[folder] ?? [])];
+  const allowed = [folder, ...before];
   return {
     name: `folder-${folder.replace('/', '-')}`,
     comment: `apps/api/src/${folder} imports: ${allowed.join(', ')}.`,
@@ -54,10 +57,25 @@ const folders = Object.entries(API).map(([folder, before]) => {
   };
 });
 
+/** The same between the folders of a lib. Files at its root bind them and may import each. */
+const libFolders = Object.entries(FOLDERS).flatMap(([lib, rooms]) =>
+  Object.entries(rooms).map(([folder, before]) => ({
+    name: `folder-${lib}-${folder}`,
+    comment: `libs/${lib}/src/${folder} imports: ${before.join(', ')}.`,
+    severity: 'error',
+    from: { path: `^libs/${lib}/src/${folder}/`, pathNot: SPEC },
+    to: {
+      path: `^libs/${lib}/src/[^/]+/`,
+      pathNot: `^libs/${lib}/src/(${[folder, ...before].join('|')})/`,
+    },
+  })),
+);
+
 module.exports = {
   forbidden: [
     ...layers,
     ...folders,
+    ...libFolders,
     {
       name: 'every-lib-has-a-layer',
       comment: 'A new lib gets its row in scripts/house/layers.json by `npm run docs`.',
@@ -99,13 +117,13 @@ module.exports = {
       name: 'pure-libs-have-no-effects',
       comment: 'Time, chance and I/O reach a pure lib as arguments.',
       severity: 'error',
-      from: { path: `^libs/(${PURE.join('|')})/`, pathNot: SPEC },
+      from: { path: `^libs/(${PURE.join('|')})/`, pathNot: [SPEC, TOUCHING] },
       to: { path: EFFECTS },
     },
     {
       name: 'pure-libs-use-no-node-module',
       severity: 'error',
-      from: { path: `^libs/(${PURE.join('|')})/`, pathNot: SPEC },
+      from: { path: `^libs/(${PURE.join('|')})/`, pathNot: [SPEC, TOUCHING] },
       to: { dependencyTypes: ['core'] },
     },
     {

@@ -25,7 +25,7 @@ const CONTENTS = {
     'apps/prefill/src/main.js',
     'apps/decode/src/main.js',
   ],
-  commands: [CLI, 'libs/planning/src/search/plan-worker.js'],
+  commands: [CLI, 'libs/planner/src/host/plan-worker.js'],
   standby: ['libs/transport/src/redis/connection/standby-thread.js'],
 };
 /** A start takes 2 s on a slow machine; the limit ends what hangs. */

@@ -9,8 +9,11 @@ import { ROOT } from './root.mjs';
 
 const require = createRequire(import.meta.url);
 const { commandLinePage } = require('../dist/apps/cli/src/help/reference-page.js');
-const { configSchema, configurationPage } = require('../dist/libs/config/src/index.js');
-const { stepTimeMethodsPage } = require('../dist/libs/engine-setup/src/index.js');
+const {
+  configSchema,
+  configurationPage,
+  stepTimeMethodsPage,
+} = require('../dist/libs/config/src/index.js');
 
 const DOCS = new URL('../docs/', import.meta.url);
 writeFileSync(new URL('configuration.md', DOCS), configurationPage());

@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { resolveBroker } from '@baton/broker';
-import { connectRedisTransport, type Transport } from '@baton/transport';
+import { resolveBroker, connectRedisTransport, type Transport } from '@baton/transport';
 import { Redis } from 'ioredis';
 
 const ROOT = join(__dirname, '..', '..', '..');

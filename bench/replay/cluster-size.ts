@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { simulate } from '@baton/cluster';
+import { simulate, scenarioOf } from '@baton/simulation';
 import { defaultConfig } from '@baton/config';
-import { scenarioOf } from '@baton/scenario';
 import { drawArrivals, generateSingleTurn, type Workload, workloadStream } from '@baton/workload';
 
 /** Per engine of the cluster. */

@@ -1,7 +1,6 @@
 import { calibrate, type MeasuredStep } from '@baton/calibration';
 import { findGpu, findModel } from '@baton/hardware';
-import { stepTimeFromProfile } from '@baton/profile-files';
-import { buildStepTimeModel, type StepTimeModel } from '@baton/step-time';
+import { stepTimeFromProfile, buildStepTimeModel, type StepTimeModel } from '@baton/step-time';
 import { rowsOf } from './files';
 
 const PROFILE = ['profiles', 'llmservingsim-rtxpro6000-llama-3.1-8b'];

@@ -1,6 +1,12 @@
 import type { RunRecord } from '@baton/analysis';
-import { simulate } from '@baton/cluster';
-import { type FrontEnd, VLLM_FRONT_END } from '@baton/front-end';
+import { simulate } from '@baton/simulation';
+import {
+  type FrontEnd,
+  VLLM_FRONT_END,
+  buildStepTimeModel,
+  type StepTimeModel,
+  type StepTimeProfile,
+} from '@baton/step-time';
 import {
   findGpu,
   findModel,
@@ -8,7 +14,6 @@ import {
   NULL_BLOCKS,
   parameterCount,
 } from '@baton/hardware';
-import { buildStepTimeModel, type StepTimeModel, type StepTimeProfile } from '@baton/step-time';
 import { WorkloadBuilder, type Workload } from '@baton/workload';
 import { linesOf, rowsOf } from './files';
 import type { Finding } from './finding';

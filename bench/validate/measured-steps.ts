@@ -1,5 +1,5 @@
 import { type MeasuredStep, parseStepLogLine } from '@baton/calibration';
-import { operatorFiles } from '@baton/engine-setup';
+import { operatorFiles } from '@baton/config';
 import { findGpu, findModel, type PrecisionRequest, servedIn } from '@baton/hardware';
 import { median } from '@baton/kernel';
 import { buildStepTimeModel, type StepTimeModel } from '@baton/step-time';

@@ -1,7 +1,6 @@
-import { simulate } from '@baton/cluster';
+import { simulate, scenarioOf } from '@baton/simulation';
 import { type BatonConfig, defaultConfig } from '@baton/config';
-import { KvPool, KvPoolMember, PoolFind } from '@baton/kv-pool';
-import { scenarioOf } from '@baton/scenario';
+import { KvPool, KvPoolMember, PoolFind } from '@baton/kvcache';
 import type { Workload } from '@baton/workload';
 import type { Finding } from './finding';
 import {

@@ -1,5 +1,5 @@
 import { findGpu, findModel } from '@baton/hardware';
-import { PrefixMemory } from '@baton/placement';
+import { PrefixMemory } from '@baton/policies';
 import { buildStepTimeModel, prefillUs } from '@baton/step-time';
 import { openTrace, type Workload } from '@baton/workload';
 import { linesOf, rowsOf } from './files';

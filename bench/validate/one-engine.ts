@@ -1,4 +1,4 @@
-import type { ClusterScenario } from '@baton/cluster';
+import type { ClusterScenario } from '@baton/simulation';
 import type { EngineOptions } from '@baton/engine';
 import type { Workload } from '@baton/workload';
 

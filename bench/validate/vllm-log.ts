@@ -1,5 +1,5 @@
 import type { RequestLog } from '@baton/analysis';
-import { simulate } from '@baton/cluster';
+import { simulate } from '@baton/simulation';
 import { findGpu, findModel, kvCapacityBlocks, NULL_BLOCKS } from '@baton/hardware';
 import type { StepTimeModel } from '@baton/step-time';
 import { WorkloadBuilder, type Workload } from '@baton/workload';

@@ -1,16 +1,16 @@
-// Imports between rooms: writes the tables in layers.json and the picture in docs/ARCHITECTURE.md
+// Imports between rooms: writes the tables in layers.json and the pictures in docs/ARCHITECTURE.md
 // from the imports.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { apiRoom, edgeCount, edgesBetween, libOf } from './rooms.mjs';
+import { apiRoom, edgesBetween, libFolder, libOf } from './rooms.mjs';
 import { architectureWith } from './picture.mjs';
 
 const TABLES = 'scripts/house/layers.json';
 const PAGE = 'docs/ARCHITECTURE.md';
 
 /**
- * The files that follow from the imports, as `[path, text]`. @throws Error when an import violates
- * the layers
+ * The files that follow from the imports, as `[path, text]`. @throws Error when imports form a
+ * circle
  */
 export function layerFiles(tree) {
   const before = JSON.parse(readFileSync(join(tree.root, TABLES), 'utf8'));
@@ -26,65 +26,60 @@ export function writeLayers(tree) {
   for (const [path, text] of layerFiles(tree)) writeFileSync(join(tree.root, path), text);
 }
 
-/** `libs` and `api` have the lowest layer first: a room imports rooms before it. */
+/**
+ * Each table has the lowest layer first: a room imports rooms before it. `folders` has those of the
+ * libs, `specs` what the specs of a lib import beyond the lib itself.
+ */
 function tablesOf({ product, specs }, before) {
-  const libs = ordered(edgesBetween(product, libOf), Object.keys(before.libs));
-  const upward = Object.entries(split(libs).back);
-  if (upward.length > 0) {
-    throw new Error(`A lib imports a lib of a higher layer: ${JSON.stringify(upward)}`);
-  }
-  const api = ordered(edgesBetween(product, apiRoom), Object.keys(before.api));
-  const { forth, back } = split(api);
-  requireFewer(new Map(Object.entries(before.back)), new Map(Object.entries(back)));
-  const tested = ordered(edgesBetween(specs, libOf), [...libs.keys()]);
-  const inSpecs = [...tested].map(([lib, to]) => [lib, without(to, libs.get(lib))]);
+  const libs = layered(edgesBetween(product, libOf));
+  const known = Object.keys(libs);
+  const tested = edgesBetween(specs, libOf);
+  const beyond = known
+    .map((lib) => [lib, (tested.get(lib) ?? []).filter((to) => !libs[lib].includes(to))])
+    .filter(([, to]) => to.length > 0);
   return {
-    pure: before.pure.filter((lib) => libs.has(lib)),
-    libs: split(libs).forth,
-    specs: Object.fromEntries(inSpecs.filter(([, to]) => to.length > 0)),
-    api: forth,
-    back,
+    pure: known.filter((lib) => before.pure.includes(lib)),
+    libs,
+    specs: Object.fromEntries(beyond),
+    api: layered(edgesBetween(product, apiRoom)),
+    folders: foldersOf(product, known),
   };
 }
 
-function without(names, others = []) {
-  return names.filter((name) => !others.includes(name));
+/** The tables of the libs that have more than one folder. Files at a lib's root bind its folders. */
+function foldersOf(product, libs) {
+  const tables = libs.map((lib) => {
+    const inLib = product.filter(({ path }) => libOf(path) === lib);
+    const ofLib = (path) => (libOf(path) === lib ? libFolder(path)?.split('/')[1] : undefined);
+    return [lib, layered(edgesBetween(inLib, ofLib))];
+  });
+  return Object.fromEntries(tables.filter(([, rooms]) => Object.keys(rooms).length > 1));
 }
 
-/** The rooms in the known order; a new room stands behind the last room that it imports. */
-function ordered(edges, known) {
-  const order = known.filter((room) => edges.has(room));
-  for (const room of edges.keys()) {
-    if (order.includes(room)) continue;
-    const last = Math.max(-1, ...edges.get(room).map((each) => order.indexOf(each)));
-    order.splice(last + 1, 0, room);
+/** The rooms in an order in which each imports only earlier ones. @throws Error without such */
+function layered(edges) {
+  const order = [];
+  const left = new Map(edges);
+  while (left.size > 0) {
+    const free = [...left].filter(([, to]) => to.every((each) => !left.has(each)));
+    if (free.length === 0) throw new Error(`Rooms import each other: ${circleIn(left)}`);
+    for (const [room] of free) {
+      order.push(room);
+      left.delete(room);
+    }
   }
-  return new Map(order.map((room) => [room, inOrder(edges.get(room), order)]));
+  const sorted = (to) => [...to].sort((a, b) => order.indexOf(a) - order.indexOf(b));
+  return Object.fromEntries(order.map((room) => [room, sorted(edges.get(room))]));
 }
 
-function inOrder(rooms, order) {
-  return [...rooms].sort((a, b) => order.indexOf(a) - order.indexOf(b));
-}
-
-/** Splits imports into those of lower rooms and those against the order. */
-function split(edges) {
-  const order = [...edges.keys()];
-  const part = (isKept) =>
-    [...edges].map(([room, to]) => [room, to.filter((each) => isKept(order, room, each))]);
-  const isForth = (rooms, room, each) => rooms.indexOf(each) < rooms.indexOf(room);
-  const back = part((...each) => !isForth(...each)).filter(([, to]) => to.length > 0);
-  return { forth: Object.fromEntries(part(isForth)), back: Object.fromEntries(back) };
-}
-
-function requireFewer(before, now) {
-  if (edgeCount(now) <= edgeCount(before)) return;
-  const added = [...now].flatMap(([room, to]) =>
-    without(to, before.get(room)).map((each) => `${room} imports ${each}`),
-  );
-  throw new Error(
-    `More imports in apps/api are against the order of its folders than before (${edgeCount(now)}, ` +
-      `before ${edgeCount(before)}). New: ${added.join(', ')}. Turn one round, or change "back" in ${TABLES}.`,
-  );
+/** `a → b → a`: one circle among rooms that each import one of the others. */
+function circleIn(rooms) {
+  const way = [[...rooms.keys()][0]];
+  for (;;) {
+    const next = rooms.get(way.at(-1)).find((each) => rooms.has(each));
+    if (way.includes(next)) return [...way.slice(way.indexOf(next)), next].join(' → ');
+    way.push(next);
+  }
 }
 
 /** Paths of the files that differ from the imports; none in a checkout that has no such files. */

@@ -59,13 +59,9 @@ function line({ from, to }) {
   return `${from.join(' & ')} --> ${to}`;
 }
 
-function folderTable({ api, back }) {
-  const rows = Object.entries(api).map(([folder, to]) => [
-    `\`${folder}\``,
-    to.join(', '),
-    (back[folder] ?? []).join(', '),
-  ]);
-  return table([['Folder', 'Imports', 'Against the order'], ...rows]);
+function folderTable({ api }) {
+  const rows = Object.entries(api).map(([folder, to]) => [`\`${folder}\``, to.join(', ')]);
+  return table([['Folder', 'Imports'], ...rows]);
 }
 
 /** Markdown of a table; the first row is its head. */

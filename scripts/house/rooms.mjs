@@ -1,5 +1,4 @@
-// Rooms: the folders of apps/api, the libs and their folders, and the imports between them.
-import { dirname } from 'node:path';
+// Rooms: the libs, the folders of apps/api and of the libs, and the imports between them.
 
 /** Folders of apps/api whose folders are rooms themselves. */
 const FLOORS = new Set(['request', 'observers', 'endpoints']);
@@ -17,7 +16,7 @@ export function libOf(path) {
   return /^libs\/([^/]+)\/(?:src|test)\//.exec(path)?.[1];
 }
 
-/** `kvcache/table`: the folder directly below a lib's `src`; undefined at its root. */
+/** `kvcache/pool`: the folder directly below a lib's `src`; undefined at its root. */
 export function libFolder(path) {
   const match = /^libs\/([^/]+)\/src\/([^/]+)\/./.exec(path);
   return match === null ? undefined : `${match[1]}/${match[2]}`;
@@ -36,24 +35,4 @@ export function edgesBetween(files, roomOf) {
     }
   }
   return new Map([...edges].sort().map(([from, to]) => [from, [...to].sort()]));
-}
-
-export function edgeCount(edges) {
-  return [...edges.values()].reduce((sum, to) => sum + to.length, 0);
-}
-
-/** `a ↔ b` of all pairs of rooms that import each other. */
-export function mutualPairs(edges) {
-  return [...edges].flatMap(([from, to]) =>
-    to
-      .filter((each) => from < each && edges.get(each)?.includes(from))
-      .map((each) => `${from} ↔ ${each}`),
-  );
-}
-
-/** The number of files directly in each folder, the fullest first. */
-export function folderSizes(files) {
-  const sizes = new Map();
-  for (const { path } of files) sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1);
-  return [...sizes].sort((a, b) => b[1] - a[1]);
 }

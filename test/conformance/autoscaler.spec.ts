@@ -11,18 +11,18 @@ import {
   type OwnScalePolicy,
   parseAutoscaler,
   type ScalePolicy,
-} from '@baton/autoscaling';
-import { simulate } from '@baton/cluster';
+  STRICT,
+} from '@baton/policies';
+import { simulate } from '@baton/simulation';
 import { defaultConfig, isModulePath, ownPolicy } from '@baton/config';
 import { RandomStream, secondsToUs } from '@baton/kernel';
-import { STRICT } from '@baton/placement';
-import { LiveAutoscaler } from '@baton/scaling';
+import { LiveAutoscaler } from '@baton/supervisor';
 import { createLogger } from '@baton/telemetry';
 import { attachInProcess, InProcessHub } from '@baton/transport';
-import { LiveMembership, WorkerHosts } from '@baton/worker';
+import { LiveMembership, WorkerHosts } from '@baton/engine-host';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ManualWallClock } from '../../libs/clock/test/manual-wall-clock';
-import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
+import { poolFor, scenarioWith, workloadOf } from '../../libs/simulation/test/test-scenario';
 
 const INTERVAL_US = secondsToUs(1);
 const BOUNDS = {

@@ -1,9 +1,8 @@
 import { mean } from '@baton/kernel';
 import { summarise, type Summary } from '@baton/analysis';
-import { simulate } from '@baton/cluster';
+import { simulate, scenarioOf } from '@baton/simulation';
 import { defaultConfig } from '@baton/config';
 import { candidatesOf, candidateName } from '@baton/planner';
-import { scenarioOf } from '@baton/scenario';
 import { drawArrivals, generateSingleTurn, type Workload, workloadStream } from '@baton/workload';
 import { describe, expect, it } from 'vitest';
 

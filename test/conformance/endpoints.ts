@@ -1,13 +1,20 @@
-import { countTokensBody, parseMessages } from '@baton/anthropic';
-import { detokenizeBody, parseGenerate, parseSglangGenerate, tokenizeBody } from '@baton/token-api';
-import { type Dialect, parseChat, parseCompletion, type RequestLimits } from '@baton/openai';
 import {
+  countTokensBody,
+  parseMessages,
+  detokenizeBody,
+  parseGenerate,
+  parseSglangGenerate,
+  tokenizeBody,
+  type Dialect,
+  parseChat,
+  parseCompletion,
+  type RequestLimits,
   parseClassify,
   parseEmbeddings,
   parsePooling,
   parseRerank,
   parseScore,
-} from '@baton/pooling';
+} from '@baton/openai';
 import { defaultTokenizer } from '@baton/text';
 
 export const DIMENSIONS = 16;

@@ -1,15 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { simulate } from '@baton/cluster';
+import { simulate, scenarioOf } from '@baton/simulation';
 import { type BatonConfig, defaultConfig } from '@baton/config';
 import {
   buildPolicy,
   type OwnPolicySpec,
   type Policy,
   type StagePolicySpec,
-} from '@baton/placement';
-import { scenarioOf } from '@baton/scenario';
+} from '@baton/policies';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runsOf } from '../support/runs';

@@ -1,7 +1,7 @@
 import type { Stage } from '@baton/contract';
 import type { EngineOptions } from '@baton/engine';
 import type { TransferSetupTimes, TransferShape } from '@baton/handoff';
-import type { KvPoolTerms } from '@baton/kv-pool';
+import type { KvPoolTerms } from '@baton/kvcache';
 
 /**
  * Steps of about 0.1 s in odd numbers, so that two events hardly ever fall on one microsecond,

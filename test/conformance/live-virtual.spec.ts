@@ -7,20 +7,19 @@ import {
   type EnginePool,
   type RecordedPlacement,
   simulate,
-} from '@baton/cluster';
+} from '@baton/simulation';
 import { ownPolicy } from '@baton/config';
 import type { Stage } from '@baton/contract';
 import type { SchedulingPolicy } from '@baton/engine';
 import { type HandoffEntry, lifecycleOf } from '@baton/handoff';
-import { type RankOptions, StepBarrier } from '@baton/live-engine';
-import { OwnScheduling } from '@baton/placement';
-import { sharedQueue } from '@baton/routing';
+import { type RankOptions, StepBarrier, sharedQueue } from '@baton/engine-host';
+import { OwnScheduling } from '@baton/policies';
 import type { Workload } from '@baton/workload';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
+import { poolFor, scenarioWith, workloadOf } from '../../libs/simulation/test/test-scenario';
 import { settle } from '../../libs/clock/test/manual-wall-clock';
-import { World } from '../../libs/driver/test/test-world';
+import { World } from '../../libs/engine-host/test/test-world';
 import { runsOf } from '../support/runs';
 import { type Cluster, CLUSTERS } from './live-virtual-clusters';
 

@@ -1,10 +1,10 @@
-import { simulate } from '@baton/cluster';
+import { simulate } from '@baton/simulation';
 import type { EngineOptions } from '@baton/engine';
 import { describe, expect, it } from 'vitest';
-import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
-import type { EngineHost } from '../../libs/driver/src/host/engine-host';
-import { World } from '../../libs/driver/test/test-world';
-import { engineQueue } from '../../libs/routing/src/job-routing';
+import { poolFor, scenarioWith, workloadOf } from '../../libs/simulation/test/test-scenario';
+import type { EngineHost } from '../../libs/engine-host/src/driver/host/engine-host';
+import { World } from '../../libs/engine-host/test/test-world';
+import { engineQueue } from '../../libs/engine-host/src/routing/job-routing';
 
 /** Steps of some 0.1 s in odd numbers, so that no two events fall on the same microsecond. */
 const OPTIONS: Partial<EngineOptions> = {

@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { simulate } from '@baton/cluster';
+import { simulate, scenarioOf } from '@baton/simulation';
 import { type BatonConfig, defaultConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import type { GenerationRequest } from '@baton/openai';
-import type { AdmissionPolicy, Policy } from '@baton/placement';
-import { scenarioOf } from '@baton/scenario';
+import type { AdmissionPolicy, Policy } from '@baton/policies';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CallClasses } from '../../apps/api/src/http/access/call-classes';
 import type { AdmissionGate } from '../../apps/api/src/request/admit/admission-gate';

@@ -2,11 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OwnScaleContext, OwnScalePolicy } from '@baton/autoscaling';
+import type {
+  OwnScaleContext,
+  OwnScalePolicy,
+  FlowContext,
+  FlowPolicy,
+  AdmissionContext,
+  AdmissionPolicy,
+  PlacementContext,
+  Policy,
+} from '@baton/policies';
 import type { SchedulingPolicy, WaitingView } from '@baton/engine';
-import type { FlowContext, FlowPolicy } from '@baton/flow-control';
 import type { RandomStream } from '@baton/kernel';
-import type { AdmissionContext, AdmissionPolicy, PlacementContext, Policy } from '@baton/placement';
 import { afterAll, describe, expect, it } from 'vitest';
 import type * as published from '../../examples/policies/policies';
 import { ROOT } from '../tidy/repository';

@@ -1,6 +1,6 @@
 import { defaultConfig, placerSpec } from '@baton/config';
 import { assert, RandomStream } from '@baton/kernel';
-import { Placer, type Policy } from '@baton/placement';
+import { Placer, type Policy } from '@baton/policies';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../support/runs';
@@ -8,7 +8,7 @@ import {
   engineView,
   placementContext,
   placementRequest,
-} from '../../libs/placement/test/test-context';
+} from '../../libs/policies/test/test-context';
 
 interface Given {
   readonly requests?: number;
@@ -213,7 +213,7 @@ describe("Mooncake's Conductor", () => {
   });
 
   it('is what the built-in prefix-aware policy computes', async () => {
-    const { estimateTtftUs } = await import('@baton/placement');
+    const { estimateTtftUs } = await import('@baton/policies');
     const { ttftUs } = await partsOf('mooncake-conductor');
     const context = contextOf([{ waitingTokens: 20_000, cached: 400 }, {}]);
     for (const engine of context.engines) {

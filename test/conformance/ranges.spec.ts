@@ -1,6 +1,5 @@
 import { BatonError } from '@baton/contract';
-import { type Dialect, renderError } from '@baton/openai';
-import { renderMessageError } from '@baton/anthropic';
+import { type Dialect, renderError, renderMessageError } from '@baton/openai';
 import { describe, expect, it } from 'vitest';
 import { ENDPOINTS, type EndpointPath, limitsOf } from './endpoints';
 import { PROMPT_RANGES } from './ranges/prompt-ranges';

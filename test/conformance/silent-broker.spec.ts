@@ -1,7 +1,7 @@
 import { type BatonConfig, defaultConfig } from '@baton/config';
 import { createLogger } from '@baton/telemetry';
 import { connectRedisTransport, type Transport, TransportUnavailable } from '@baton/transport';
-import { WorkerHosts } from '@baton/worker';
+import { WorkerHosts } from '@baton/engine-host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiServer } from '../../apps/api/src/api-server';
 import { PrivateRedis } from '../support/redis-server';

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { median, quantile } from '@baton/kernel';
-import { loadWorkload } from '@baton/workload-source';
+import { loadWorkload } from '@baton/replay';
 import { benchOutput } from '../support/bench-output';
 import { untilNotVoid } from '../support/on-time';
 import { ReferenceServer, type Stamp } from '../support/reference-server';

@@ -1,6 +1,5 @@
 import { defaultConfig } from '@baton/config';
-import { FarmPool, startPlanner } from '@baton/plan-farm';
-import type { PlanningContext, PoolTask } from '@baton/planning';
+import { FarmPool, startPlanner, type PlanningContext, type PoolTask } from '@baton/planner';
 import { WorkloadBuilder } from '@baton/workload';
 import { Queue, UnrecoverableError, Worker } from 'bullmq';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

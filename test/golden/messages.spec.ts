@@ -1,12 +1,13 @@
 import { BatonError } from '@baton/contract';
-import { type Dialect, planSequence } from '@baton/openai';
 import {
+  type Dialect,
+  planSequence,
   messageId,
   parseMessages,
   renderMessage,
   renderMessageError,
   StreamedMessage,
-} from '@baton/anthropic';
+} from '@baton/openai';
 import { defaultTokenizer } from '@baton/text';
 import { describe, it } from 'vitest';
 import { expectGolden } from './golden-file';

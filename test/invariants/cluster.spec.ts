@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { NEVER, OUTCOMES, type RunRecord } from '@baton/analysis';
-import type { ClusterScenario, MembershipChange } from '@baton/cluster';
+import type { ClusterScenario, MembershipChange } from '@baton/simulation';
 import { describe, expect, it } from 'vitest';
-import { ClusterRun } from '../../libs/cluster/src/driver';
-import { type Asked, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
+import { ClusterRun } from '../../libs/simulation/src/driver';
+import { type Asked, scenarioWith, workloadOf } from '../../libs/simulation/test/test-scenario';
 import { runsOf } from '../support/runs';
 
 const asked: fc.Arbitrary<Asked & { family: number; shared: number }> = fc.record({

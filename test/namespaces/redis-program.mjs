@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 /** @returns the first words of the command */
 export async function redisProgram() {
   if ((await execute(['redis-server', '--version'])).code === 0) return ['redis-server'];
-  const { resolveBroker } = require('../../dist/libs/broker/src/index.js');
+  const { resolveBroker } = require('../../dist/libs/transport/src/index.js');
   const broker = await resolveBroker({}, (line) => process.stdout.write(`      ${line}\n`));
   await broker.close();
   const [, server] = /private (\S+) \(/.exec(broker.line) ?? [];

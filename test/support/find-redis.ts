@@ -13,7 +13,7 @@ const PROGRAMS = ['redis-server', 'redis-cli'];
  */
 export async function setup(): Promise<() => void> {
   if (PROGRAMS.every(isOnPath)) return () => undefined;
-  const { resolveBroker } = await import('@baton/broker');
+  const { resolveBroker } = await import('@baton/transport');
   const broker = await resolveBroker({}, (line) => process.stdout.write(`${line}\n`));
   await broker.close();
   if (PROGRAMS.every(isOnPath)) return () => undefined;

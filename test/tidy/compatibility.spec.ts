@@ -84,14 +84,14 @@ describe.each(PAGES)('%s', (page) => {
 /** The classes of fields and the pages with their rows. */
 const DECLARED: readonly (readonly [page: string, section: RegExp, path: string])[] = [
   [PAGES[0], /^Chat and completions/, 'libs/openai/src/request'],
-  [PAGES[1], /^Pooling/, 'libs/pooling/src/pooling.dto.ts'],
-  [PAGES[1], /^Pooling/, 'libs/pooling/src/score.dto.ts'],
+  [PAGES[1], /^Pooling/, 'libs/openai/src/pooling/pooling.dto.ts'],
+  [PAGES[1], /^Pooling/, 'libs/openai/src/pooling/score.dto.ts'],
   [PAGES[1], /^Responses/, 'libs/responses/src'],
   [PAGES[1], /^Responses/, 'libs/responses/src/conversations.ts'],
-  [PAGES[1], /^Tokens/, 'libs/token-api/src'],
-  [PAGES[1], /^Tokens/, 'libs/token-api/src/generate.ts'],
-  [PAGES[1], /^Tokens/, 'libs/token-api/src/derender.ts'],
-  [PAGES[1], /^Anthropic/, 'libs/anthropic/src'],
+  [PAGES[1], /^Tokens/, 'libs/openai/src/token-api'],
+  [PAGES[1], /^Tokens/, 'libs/openai/src/token-api/generate.ts'],
+  [PAGES[1], /^Tokens/, 'libs/openai/src/token-api/derender.ts'],
+  [PAGES[1], /^Anthropic/, 'libs/openai/src/anthropic'],
 ];
 
 describe('every field has a row', () => {

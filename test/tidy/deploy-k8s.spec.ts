@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { configKeys, envName } from '@baton/config';
-import { parseTopology } from '@baton/placement';
+import { parseTopology } from '@baton/policies';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { filesBelow, foldersIn, read, ROOT } from './repository';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { BatonConfig } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
-import { type EngineStarter, LiveMembership } from '@baton/worker';
+import { type EngineStarter, LiveMembership } from '@baton/engine-host';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiModule } from './api.module';

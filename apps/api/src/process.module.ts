@@ -1,7 +1,7 @@
 import type { BatonConfig } from '@baton/config';
 import { type Logger, moduleLogger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
-import { LiveMembership } from '@baton/worker';
+import { LiveMembership } from '@baton/engine-host';
 import { type DynamicModule, Global, Module, type Provider, Scope } from '@nestjs/common';
 import { INQUIRER } from '@nestjs/core';
 import { CalmMemory } from './calm-memory';

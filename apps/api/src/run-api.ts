@@ -6,8 +6,13 @@ import {
   transportTimes,
 } from '@baton/config';
 import type { ChildMessage } from '@baton/contract';
-import { parseTopology } from '@baton/placement';
-import { faultReporter } from '@baton/routing';
+import { parseTopology } from '@baton/policies';
+import {
+  faultReporter,
+  ChangeSchedule,
+  type LiveMembership,
+  WorkerHosts,
+} from '@baton/engine-host';
 import { type Logger, processLogger } from '@baton/telemetry';
 import {
   attachInProcess,
@@ -15,7 +20,6 @@ import {
   InProcessHub,
   type Transport,
 } from '@baton/transport';
-import { ChangeSchedule, type LiveMembership, WorkerHosts } from '@baton/worker';
 import { ApiServer } from './api-server';
 import { SupervisorLink } from './endpoints/admin/supervisor-link';
 import { apiProcessesOf } from './siblings/count';
@@ -110,7 +114,7 @@ async function followerOf(
   say: (sentence: string) => void,
 ): Promise<{ run(): Promise<void>; stop(): void }> {
   if (!isScaled(config)) return new ChangeSchedule({ config, membership, say });
-  const { liveAutoscaler } = await import('@baton/scaling');
+  const { liveAutoscaler } = await import('@baton/supervisor');
   return liveAutoscaler(config, {
     ...{ membership, say },
     onPolicyFault: faultReporter(transport, say),

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { configFromEnv, UsageError } from '@baton/config';
 import { reasonOf } from '@baton/kernel';
-import { TopologyError } from '@baton/placement';
+import { TopologyError } from '@baton/policies';
 import { apiProcessesOf } from './siblings/count';
 
 /**

@@ -2,7 +2,7 @@ import { type BatonConfig, defaultConfig } from '@baton/config';
 import { type EngineLoad, type EnginePresence, type Stage, STAGES } from '@baton/contract';
 import { createLogger } from '@baton/telemetry';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
-import { WorkerHosts } from '@baton/worker';
+import { WorkerHosts } from '@baton/engine-host';
 import { ApiServer } from '../src/api-server';
 import { until } from './until';
 

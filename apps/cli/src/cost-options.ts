@@ -1,4 +1,4 @@
-import { type GivenRates, readGpuPrices } from '@baton/costs';
+import { type GivenRates, readGpuPrices } from '@baton/planner';
 import { type Command, Option } from 'commander';
 
 /** Adds the flags for cost and energy in a result. */

@@ -1,4 +1,4 @@
-import { parseEngines, TopologyError } from '@baton/placement';
+import { parseEngines, TopologyError } from '@baton/policies';
 
 /** Whether a word of a command line is a topology, such as `2P3D`. */
 export function isTopology(word: string): boolean {

@@ -1,5 +1,5 @@
 import { configKeys } from '@baton/config';
-import { flagNameOf, splitWorkloadFlags, WORKLOAD_FLAGS } from '@baton/workload-source';
+import { flagNameOf, splitWorkloadFlags, WORKLOAD_FLAGS } from '@baton/replay';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addConfigOptions } from './options';

@@ -3,7 +3,7 @@ import {
   WORKLOAD_FLAG_ALIASES,
   WORKLOAD_FLAG_ROWS,
   WORKLOAD_FLAGS,
-} from '@baton/workload-source';
+} from '@baton/replay';
 import { type Command, Option } from 'commander';
 
 /** Adds the flags of the workload, under one heading. */

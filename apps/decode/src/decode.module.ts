@@ -1,4 +1,4 @@
-import { type WorkerDependencies, WorkerModule } from '@baton/worker';
+import { type WorkerDependencies, WorkerModule } from '@baton/engine-host';
 import { type DynamicModule, Module } from '@nestjs/common';
 
 /** Engines that stream tokens: decode, and aggregated ones that also compute the prompts. */

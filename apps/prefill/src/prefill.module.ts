@@ -1,4 +1,4 @@
-import { type WorkerDependencies, WorkerModule } from '@baton/worker';
+import { type WorkerDependencies, WorkerModule } from '@baton/engine-host';
 import { type DynamicModule, Module } from '@nestjs/common';
 
 /** Prefill engines: they compute prompts and hold their KV until decode has fetched it. */

@@ -1,5 +1,5 @@
-import type { ClusterScenario } from '@baton/cluster';
-import type { EngineRole } from '@baton/placement';
+import type { ClusterScenario } from '@baton/simulation';
+import type { EngineRole } from '@baton/policies';
 import { assert, EventQueue, type Micros } from '@baton/kernel';
 import { ControlDecode } from './decode';
 import { ControlPrefill } from './prefill';

@@ -1,4 +1,4 @@
-import { type Coverage, type ErrorPoint, systemClassOf } from '@baton/error-bars';
+import { type Coverage, type ErrorPoint, systemClassOf } from '@baton/calibration';
 import { requestMs, type ServingResult } from '../serving/serving-run';
 
 /**

@@ -4,7 +4,7 @@ import {
   formatErrorTable,
   learnErrors,
   rootFolder,
-} from '@baton/error-bars';
+} from '@baton/calibration';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { servingReport } from '../serving/serving';

@@ -1,5 +1,9 @@
-import { elementwiseUs, type OperatorTables } from '@baton/operators';
-import { StepComposer, type StepOperator } from '@baton/step-time';
+import {
+  elementwiseUs,
+  type OperatorTables,
+  StepComposer,
+  type StepOperator,
+} from '@baton/step-time';
 import type { CsvRow } from '../files';
 import { count, referencePlacement } from './reference-placement';
 

@@ -1,4 +1,4 @@
-import { operatorFiles } from '@baton/engine-setup';
+import { operatorFiles } from '@baton/config';
 import { type Quirk, QUIRKS } from './quirks';
 import { type ComparedStep, compareReferenceSteps, ERROR_MAX } from './reference-steps';
 

@@ -1,4 +1,4 @@
-import { OperatorTables } from '@baton/operators';
+import { OperatorTables } from '@baton/step-time';
 import { type CsvRow, csvRows } from '../files';
 import { compose } from './composed-row';
 import { type Quirk, QUIRKS } from './quirks';

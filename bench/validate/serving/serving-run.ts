@@ -1,5 +1,5 @@
 import { summarise } from '@baton/analysis';
-import { simulate } from '@baton/cluster';
+import { simulate } from '@baton/simulation';
 import { HardwareError } from '@baton/hardware';
 import { RandomStream } from '@baton/kernel';
 import { type Workload, WorkloadBuilder } from '@baton/workload';

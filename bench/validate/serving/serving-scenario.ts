@@ -1,6 +1,6 @@
-import type { ClusterScenario, EnginePool } from '@baton/cluster';
-import { operatorFiles } from '@baton/engine-setup';
-import { VLLM_FRONT_END } from '@baton/front-end';
+import type { ClusterScenario, EnginePool } from '@baton/simulation';
+import { operatorFiles } from '@baton/config';
+import { VLLM_FRONT_END, buildStepTimeModel, type Framework } from '@baton/step-time';
 import {
   cudaGraphSizes,
   type EnginePlacement,
@@ -13,8 +13,7 @@ import {
   schedulerDefaults,
   type SchedulerDefaults,
 } from '@baton/hardware';
-import type { EngineRole } from '@baton/placement';
-import { buildStepTimeModel, type Framework } from '@baton/step-time';
+import type { EngineRole } from '@baton/policies';
 import type { Workload } from '@baton/workload';
 import { aggregatedScenario } from '../one-engine';
 import type { ServingEngines, ServingPoint } from './serving-point';

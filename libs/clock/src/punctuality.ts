@@ -1,5 +1,5 @@
 import { AwakeTime, Patience } from '@baton/kernel';
-import { SharedInstant } from '@baton/shared-memory';
+import { SharedInstant } from './shared-memory/shared-instant';
 import { Beat, type Wheel } from './beat';
 
 export interface PunctualityTimes {

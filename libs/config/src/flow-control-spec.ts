@@ -5,7 +5,7 @@ import {
   ONLY_CLASS,
   type SloClass,
   SloClasses,
-} from '@baton/flow-control';
+} from '@baton/policies';
 import { msToUs, secondsToUs } from '@baton/kernel';
 import type { BatonConfig } from './config';
 import { isModulePath } from './option';

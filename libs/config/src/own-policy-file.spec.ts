@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Policy } from '@baton/placement';
+import type { Policy } from '@baton/policies';
 import { defaultConfig } from './config';
 import { ownPolicy } from './own-policy-file';
 import { placerSpec } from './placement-spec';

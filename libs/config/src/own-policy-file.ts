@@ -1,4 +1,4 @@
-import { type OwnSpec, type PolicyStage, readOwnModule } from '@baton/placement';
+import { type OwnSpec, type PolicyStage, readOwnModule } from '@baton/policies';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

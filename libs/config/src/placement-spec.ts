@@ -6,7 +6,7 @@ import {
   type Policy,
   type StagePolicySpec,
   policySpecOf,
-} from '@baton/placement';
+} from '@baton/policies';
 import type { BatonConfig } from './config';
 import { isModulePath } from './option';
 import { ownPolicy } from './own-policy-file';

@@ -4,8 +4,8 @@ import { Accounts } from './accounts';
 import { BatchFormer } from './batch-former';
 import { DecodeSets } from './decode-set';
 import { assertOptions, refusalOf } from './engine-limits';
-import type { StepShare } from '@baton/lockstep';
-import { cacheStateOf, sharedCacheOf } from '@baton/kvcache';
+import type { StepShare } from './lockstep/lockstep';
+import { cacheStateOf, sharedCacheOf, type CacheState, type FreeContents } from '@baton/kvcache';
 import type { Runner } from './runners/runner';
 import { runnerOf } from './runners/runner-of';
 import { type EngineSequence, expectState, requestHashOf } from './sequence';
@@ -14,7 +14,6 @@ import { EngineSequenceTable } from './sequence-table';
 import { Speculation } from './speculation';
 import { StepRecord } from './step-record';
 import type { EngineOptions } from './port/engine-options';
-import type { CacheState, FreeContents } from '@baton/kvcache';
 import type {
   AdmissionResult,
   EngineCounters,

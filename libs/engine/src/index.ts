@@ -11,6 +11,16 @@ export type {
   SequenceSpec,
   StepFacts,
 } from './port/engine-port';
-export { SCHEDULING_NAMES } from './port/scheduling-policy';
-export type { SchedulingName, SchedulingPolicy, WaitingView } from './port/scheduling-policy';
+export {
+  SCHEDULING_NAMES,
+  type SchedulingName,
+  type SchedulingPolicy,
+  type WaitingView,
+} from './port/scheduling-policy';
 export { buildScheduling } from './scheduling/build-scheduling';
+export {
+  Lockstep,
+  type LockstepOptions,
+  type LockstepRank,
+  type StepShare,
+} from './lockstep/lockstep';

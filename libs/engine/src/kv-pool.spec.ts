@@ -1,4 +1,4 @@
-import { KvPool, KvPoolMember, type KvPoolTerms } from '@baton/kv-pool';
+import { KvPool, KvPoolMember, type KvPoolTerms } from '@baton/kvcache';
 import { describe, expect, it } from 'vitest';
 import { TestEngine } from '../test/test-engine';
 

@@ -1,5 +1,5 @@
 import type { Micros } from '@baton/kernel';
-import { Lockstep, type LockstepRank } from '@baton/lockstep';
+import { Lockstep, type LockstepRank } from './lockstep/lockstep';
 import type { StepTimeModel } from '@baton/step-time';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

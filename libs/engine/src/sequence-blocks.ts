@@ -1,6 +1,7 @@
 import type { Micros } from '@baton/kernel';
-import { type KvPoolMember, PoolReader } from '@baton/kv-pool';
 import {
+  type KvPoolMember,
+  PoolReader,
   BlockList,
   BlockPool,
   GroupMatch,

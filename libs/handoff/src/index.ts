@@ -1,10 +1,7 @@
-export { DEFAULT_KV_LEASE_US, leaseTimes } from './lease';
-export type { LeaseTimes } from './lease';
-export { lifecycleOf } from './lifecycle';
-export type { HandoffEntry, HandoffLifecycle } from './lifecycle';
+export { DEFAULT_KV_LEASE_US, leaseTimes, type LeaseTimes } from './lease';
+export { lifecycleOf, type HandoffEntry, type HandoffLifecycle } from './lifecycle';
 export { type KvPorts, sourcePortsOf } from './kv-ports';
-export { SourceCoordinator } from './source-coordinator';
-export type { SourceOptions } from './source-coordinator';
+export { SourceCoordinator, type SourceOptions } from './source-coordinator';
 export type {
   HoldingView,
   ReleaseReason,
@@ -12,8 +9,7 @@ export type {
   SourceCounters,
   SourceFact,
 } from './source-protocol';
-export { TargetCoordinator } from './target-coordinator';
-export type { TargetOptions } from './target-coordinator';
+export { TargetCoordinator, type TargetOptions } from './target-coordinator';
 export type {
   FetchFailure,
   FetchView,
@@ -22,7 +18,10 @@ export type {
   TargetCounters,
   TargetFact,
 } from './target-protocol';
-export { TransferSet } from './transfer-set';
-export { TransferSetup, wholeBlocks } from './transfer-setup';
-export type { TransferSetupTimes, TransferShape } from './transfer-setup';
-export type { CompletedTransfer, TransferStart } from './transfer-set';
+export { TransferSet, type CompletedTransfer, type TransferStart } from './transfer-set';
+export {
+  TransferSetup,
+  wholeBlocks,
+  type TransferSetupTimes,
+  type TransferShape,
+} from './transfer-setup';

@@ -1,25 +1,29 @@
-export { GPUS_PER_NODE, checkParallel, engineGpus, expertGroupOf } from './engine-placement';
-export type { EnginePlacement } from './engine-placement';
+export {
+  GPUS_PER_NODE,
+  checkParallel,
+  engineGpus,
+  expertGroupOf,
+  type EnginePlacement,
+} from './engine-placement';
 export { goesBy } from './find-by-name';
 export type { Gpu, GpuEfficiency, GpuInterconnect } from './gpu/gpu';
 export { GPUS, findGpu } from './gpu/gpu-catalogue';
-export { GPU_POWER } from './gpu/gpu-power';
-export type { GpuPower } from './gpu/gpu-power';
-export { GPU_PRICES } from './gpu/gpu-prices';
-export type { GpuPrice } from './gpu/gpu-prices';
+export { GPU_POWER, type GpuPower } from './gpu/gpu-power';
+export { GPU_PRICES, type GpuPrice } from './gpu/gpu-prices';
 export { gpuFromFields } from './gpu/gpu-from-fields';
-export { schedulerDefaults } from './gpu/scheduler-defaults';
-export type { SchedulerDefaults } from './gpu/scheduler-defaults';
-export { HardwareError } from './hardware-error';
-export type { HardwareErrorCode } from './hardware-error';
+export { schedulerDefaults, type SchedulerDefaults } from './gpu/scheduler-defaults';
+export { HardwareError, type HardwareErrorCode } from './hardware-error';
 export { cudaGraphSizes } from './memory/cuda-graph-sizes';
-export { kvCapacityBlocks, NULL_BLOCKS } from './memory/kv-capacity';
-export type { KvCapacityQuery } from './memory/kv-capacity';
-export { kvBytesPerBlock, kvBytesPerToken, kvGroupsOf, layersPerBlock } from './memory/kv-groups';
-export type { KvLayerGroups } from './memory/kv-groups';
+export { kvCapacityBlocks, NULL_BLOCKS, type KvCapacityQuery } from './memory/kv-capacity';
+export {
+  kvBytesPerBlock,
+  kvBytesPerToken,
+  kvGroupsOf,
+  layersPerBlock,
+  type KvLayerGroups,
+} from './memory/kv-groups';
 export { expertHidden } from './memory/padded-experts';
-export { LINKS, findLink, linkFromTiming } from './link/link';
-export type { Link, LinkTiming } from './link/link';
+export { LINKS, findLink, linkFromTiming, type Link, type LinkTiming } from './link/link';
 export { geometryFromConfig } from './model/geometry-from-config';
 export { MODELS, findModel } from './model/model-catalogue';
 export {
@@ -34,13 +38,11 @@ export {
   routedParameters,
   sharedLayerParameters,
   vocabularyParameters,
-} from './model/model-geometry';
-export type {
-  GroupedAttention,
-  LatentAttention,
-  MixtureOfExperts,
-  ModelGeometry,
-  SlidingWindow,
+  type GroupedAttention,
+  type LatentAttention,
+  type MixtureOfExperts,
+  type ModelGeometry,
+  type SlidingWindow,
 } from './model/model-geometry';
 export { pipelinePartition, stagesOf } from './pipeline-stages';
 export {
@@ -50,7 +52,15 @@ export {
   describePrecision,
   isFp8,
   linearFormat,
+  type KvCacheFormat,
+  type Precision,
+  type WeightFormat,
 } from './model/precision';
-export type { KvCacheFormat, Precision, WeightFormat } from './model/precision';
-export { KV_CACHE_DTYPES, QUANTIZATIONS, servedIn } from './model/quantise';
-export type { KvCacheDtype, PrecisionRequest, Quantization } from './model/quantise';
+export {
+  KV_CACHE_DTYPES,
+  QUANTIZATIONS,
+  servedIn,
+  type KvCacheDtype,
+  type PrecisionRequest,
+  type Quantization,
+} from './model/quantise';

@@ -1,12 +1,20 @@
 export { BlockList } from './block-list';
-export { BlockPool, PrefixMatch } from './block-pool';
-export type { BlockPoolOptions } from './block-pool';
+export { BlockPool, PrefixMatch, type BlockPoolOptions } from './block-pool';
 export type { ContentWatcher } from './content-watcher';
 export { GroupMatch } from './group-match';
-export { KvLayout } from './kv-layout';
-export type { KvGroups } from './kv-layout';
-export { cacheFetchUs, cacheStateOf, fullestPeer, sharedCacheOf } from './peer-cache';
-export type { CacheState } from './peer-cache';
-export { warmUp } from './warm-up';
-export type { FreeContents } from './warm-up';
+export { KvLayout, type KvGroups } from './kv-layout';
+export {
+  cacheFetchUs,
+  cacheStateOf,
+  fullestPeer,
+  sharedCacheOf,
+  type CacheState,
+} from './peer-cache';
+export { warmUp, type FreeContents } from './warm-up';
 export { WindowPhases } from './window-phases';
+export { fetchPays, type FetchChoice } from './pool/fetch-pays';
+export { fetchTimeUs } from './pool/fetch-time';
+export { KvPool, type PoolListener } from './pool/kv-pool';
+export { KvPoolMember, type KvPoolTerms, type MemberCounters } from './pool/member';
+export { PoolFind } from './pool/pool-find';
+export { PoolReader, type NamedBlocks, type ReaderCosts, type PoolWish } from './pool/pool-reader';

@@ -1,19 +1,17 @@
-export { HttpStreams } from './http-stream';
-export type { Target } from './http-stream';
-export { runLoad } from './load-run';
-export type { LoadOptions, LoadRecord } from './load-run';
-export { ENDPOINTS, protocolAt, PROTOCOLS } from './protocol/protocol';
-export type { Protocol } from './protocol/protocol';
+export { HttpStreams, type Target } from './http-stream';
+export { runLoad, type LoadOptions, type LoadRecord } from './load-run';
+export { ENDPOINTS, protocolAt, PROTOCOLS, type Protocol } from './protocol/protocol';
 export type { RequestDetail } from './recorder';
-export { findPromptWords } from './prompt-words';
-export type { PromptWords } from './prompt-words';
-export { RequestWriter } from './request-writer';
-export type { RecordedRequest, WriterOptions, WrittenWorkload } from './request-writer';
+export { findPromptWords, type PromptWords } from './prompt-words';
+export {
+  RequestWriter,
+  type RecordedRequest,
+  type WriterOptions,
+  type WrittenWorkload,
+} from './request-writer';
 export type { ServerAccess } from './server-access';
-export { probeServer, ServerTokenizer } from './server-probe';
-export type { ServerFacts } from './server-probe';
-export { readServerFigures } from './server-figures';
-export type { ServerFigures } from './server-figures';
+export { probeServer, ServerTokenizer, type ServerFacts } from './server-probe';
+export { readServerFigures, type ServerFigures } from './server-figures';
 export { lateEngines } from './step-lag';
 export { stepTimesBetween } from './step-times';
 export { engineKeyOf, type Sample, samplesOf } from './metric-samples';

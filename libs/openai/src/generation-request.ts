@@ -1,6 +1,5 @@
 import type { EngineParameters } from '@baton/contract';
-import type { Steering, ToolOffer } from '@baton/text';
-import type { StructuredText } from '@baton/structured';
+import type { Steering, ToolOffer, StructuredText } from '@baton/text';
 
 export type Endpoint = 'chat' | 'completions';
 

@@ -1,31 +1,34 @@
+export { FIELDS_WITHOUT_EFFECT, refuseUnknown } from './refusal/known-fields';
 export {
-  FIELDS_WITHOUT_EFFECT,
   missingField,
-  outside,
-  pythonFloat,
-  refuseUnknown,
-  renderError,
-  renderStreamError,
-  RequestError,
-  type BoundFault,
-  type Dialect,
-  type RenderedError,
-  UpstreamError,
-  valueError,
-} from '@baton/refusal';
-export { answerId, systemFingerprint } from './answer/answer-head';
-export type { AnswerHead, AnswerOptions } from './answer/answer-head';
+  bodyError,
+  jsonError,
+  missingBody,
+  schemaError,
+  type SchemaFault,
+} from './refusal/schema-error';
+export { outside, type BoundFault } from './refusal/openai-faults';
+export { pythonFloat } from './refusal/python-text';
+export { renderError, renderStreamError, type RenderedError } from './refusal/render-error';
+export { RequestError, valueError, type ValueFault } from './refusal/request-error';
+export { type Dialect } from './refusal/dialect';
+export { UpstreamError } from './refusal/upstream-error';
+export {
+  answerId,
+  systemFingerprint,
+  type AnswerHead,
+  type AnswerOptions,
+} from './answer/answer-head';
 export { callId } from './answer/call-id';
 export { finishReasonOf } from './answer/finish-reason';
 export { LogprobsWriter } from './answer/logprobs-json';
-export { modelCard, modelList, versionBody } from './answer/models';
-export type { ModelCard } from './answer/models';
-export { renderFinal } from './answer/render-final';
-export type {
-  FinalChoice,
-  FinalContext,
-  FinalFacts,
-  FinishedSequence,
+export { modelCard, modelList, versionBody, type ModelCard } from './answer/models';
+export {
+  renderFinal,
+  type FinalChoice,
+  type FinalContext,
+  type FinalFacts,
+  type FinishedSequence,
 } from './answer/render-final';
 export { reasoningTokens, ReportedTokens } from './answer/reported-tokens';
 export type { StreamRenderer } from './answer/stream-renderer';
@@ -41,8 +44,7 @@ export type {
   Sampling,
 } from './generation-request';
 export type { RequestLimits, Strictness } from './limits';
-export { planSequence } from './plan-sequence';
-export type { PlanContext, SequencePlace } from './plan-sequence';
+export { planSequence, type PlanContext, type SequencePlace } from './plan-sequence';
 export { chatSchemas } from './request-schemas';
 export { chatPromptIds, hasMessages } from './request/chat-prompt';
 export { ContextLength } from './request/context-length';
@@ -69,8 +71,30 @@ export {
   OBJECT,
   recordOf,
   STRING,
+  type JsonSchema,
 } from './request/shapes';
-export type { JsonSchema } from './request/shapes';
 export { GUIDED_FIELDS } from './request/structured-output';
 export { Truncation } from './request/truncation';
 export { unsupported } from './request/unsupported';
+export { renderMessageError } from './anthropic/message-error';
+export { messageId } from './anthropic/message-facts';
+export { countTokensBody, parseMessages } from './anthropic/parse-messages';
+export { renderMessage } from './anthropic/render-message';
+export { messageSchemas } from './anthropic/request-schemas';
+export { StreamedMessage } from './anthropic/streamed-message';
+export { parseClassify, parseEmbeddings, parsePooling } from './pooling/parse-embeddings';
+export { parseRerank, parseScore } from './pooling/parse-score';
+export { type PoolingContext, type PoolingTask } from './pooling/pooling-task';
+export { poolingSchemas } from './pooling/request-schemas';
+export { derenderChatBody, derenderCompletionBody } from './token-api/derender';
+export { parseGenerate, renderGenerate } from './token-api/generate';
+export { renderChatBody, renderCompletionBody } from './token-api/render';
+export { tokenSchemas } from './token-api/request-schemas';
+export {
+  isSglangBatch,
+  parseSglangGenerate,
+  renderSglangGenerate,
+} from './token-api/sglang/sglang-generate';
+export { StreamedSglangGenerate } from './token-api/sglang/streamed-sglang-generate';
+export { StreamedGenerate } from './token-api/streamed-generate';
+export { detokenizeBody, tokenizeBody, tokenizerInfoBody } from './token-api/tokens';

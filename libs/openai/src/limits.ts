@@ -1,4 +1,4 @@
-import type { Dialect } from '@baton/refusal';
+import type { Dialect } from './refusal/dialect';
 import type { ChatTemplate, Tokenizer } from '@baton/text';
 
 /** The start-up flags of a vLLM server that determine which requests it refuses. */

@@ -1,6 +1,7 @@
 import { BatonError } from '@baton/contract';
 import { defaultTokenizer } from '@baton/text';
-import { type Dialect, renderError } from '@baton/refusal';
+import { type Dialect } from './refusal/dialect';
+import { renderError } from './refusal/render-error';
 import { describe, expect, it } from 'vitest';
 import { parseChat } from './request/parse-chat';
 import { parseCompletion } from './request/parse-completion';

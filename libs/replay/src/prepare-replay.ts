@@ -1,5 +1,5 @@
 import type { RecordedRun, ScalingOptions, Slo } from '@baton/analysis';
-import type { ClusterScenario } from '@baton/cluster';
+import { type ClusterScenario, poolOf, scenarioOf, type ScenarioExtras } from '@baton/simulation';
 import {
   type BatonConfig,
   isScaled,
@@ -7,21 +7,16 @@ import {
   type ResolvedConfig,
   shownConfig,
   UsageError,
+  withFrontEnd,
 } from '@baton/config';
-import { withFrontEnd } from '@baton/engine-setup';
 import { type Micros, usToMs } from '@baton/kernel';
-import { parseTopology, TopologyError } from '@baton/placement';
-import { withStart } from '@baton/scaling';
-import { poolOf, scenarioOf, type ScenarioExtras } from '@baton/scenario';
-import { configuredChanges } from '@baton/worker';
-import {
-  configuredWorkload,
-  type LoadedWorkload,
-  type ReadingOptions,
-  RETIMING,
-  shownWorkload,
-  type WorkloadFlags,
-} from '@baton/workload-source';
+import { parseTopology, TopologyError } from '@baton/policies';
+import { withStart } from '@baton/supervisor';
+import { configuredChanges } from '@baton/engine-host';
+import { configuredWorkload, type ReadingOptions } from './load/configured-workload';
+import { type LoadedWorkload, shownWorkload } from './load/load-workload';
+import { RETIMING } from './load/arrival-flags';
+import { type WorkloadFlags } from './load/workload-flags';
 import { scaledReplay } from './scaled-replay';
 import { noteOnConfig } from './recorded-config';
 import { findRecording, readRecorded, type Recording } from './recording';

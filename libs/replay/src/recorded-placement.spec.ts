@@ -1,5 +1,5 @@
 import type { MeasuredRequest } from '@baton/workload';
-import { parseTopology } from '@baton/placement';
+import { parseTopology } from '@baton/policies';
 import { describe, expect, it } from 'vitest';
 import { PlacementGatherer } from './recorded-placement';
 

@@ -1,6 +1,6 @@
-import type { RecordedPlacement } from '@baton/cluster';
+import type { RecordedPlacement } from '@baton/simulation';
 import { UsageError } from '@baton/config';
-import type { EngineRole, Topology } from '@baton/placement';
+import type { EngineRole, Topology } from '@baton/policies';
 import type { MeasuredRequest } from '@baton/workload';
 
 const ROLES: readonly EngineRole[] = ['prefill', 'decode', 'aggregated'];

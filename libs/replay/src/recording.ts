@@ -15,7 +15,9 @@ import {
   TraceError,
   type Workload,
 } from '@baton/workload';
-import { readLines, SHIPPED_TRACES, type WorkloadFlags } from '@baton/workload-source';
+import { readLines } from './load/files/file-lines';
+import { SHIPPED_TRACES } from './load/files/shipped-traces';
+import { type WorkloadFlags } from './load/workload-flags';
 import { PlacementGatherer } from './recorded-placement';
 
 /** A trace that may be the recording of a live run. */

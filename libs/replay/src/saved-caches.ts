@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { ClusterScenario, EngineCache } from '@baton/cluster';
+import type { ClusterScenario, EngineCache } from '@baton/simulation';
 import { fileName, UsageError } from '@baton/config';
 import { contentNameOf, contentsNamed } from '@baton/workload';
-import { RETIMING, type WorkloadFlags } from '@baton/workload-source';
+import { RETIMING } from './load/arrival-flags';
+import { type WorkloadFlags } from './load/workload-flags';
 import type { PreparedReplay } from './prepare-replay';
 
 /** Facts that must be equal where caches are saved and where they are used. */

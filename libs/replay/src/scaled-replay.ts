@@ -1,15 +1,14 @@
 import type { ScalingOptions, Slo } from '@baton/analysis';
-import type { ClusterScaling } from '@baton/cluster';
+import { type ClusterScaling, poolOf } from '@baton/simulation';
 import type { BatonConfig } from '@baton/config';
-import { formatTopology, parseTopology, type Topology } from '@baton/placement';
+import { formatTopology, parseTopology, type Topology } from '@baton/policies';
 import {
   autoscalerName,
   configuredAutoscaler,
   demandOf,
   objectivesOf,
   scaleBounds,
-} from '@baton/scaling';
-import { poolOf } from '@baton/scenario';
+} from '@baton/supervisor';
 import type { Workload } from '@baton/workload';
 
 export interface ScaledReplay {

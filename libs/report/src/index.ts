@@ -1,9 +1,6 @@
-export { benchmarkReport } from './bench/benchmark-report';
-export type { BenchmarkReport } from './bench/benchmark-report';
-export { consoleBenchmark } from './bench/console-benchmark';
-export type { ConsoleBenchmark } from './bench/console-benchmark';
-export { consoleTable } from './console-table';
-export type { ConsoleColumn } from './console-table';
+export { benchmarkReport, type BenchmarkReport } from './bench/benchmark-report';
+export { consoleBenchmark, type ConsoleBenchmark } from './bench/console-benchmark';
+export { consoleTable, type ConsoleColumn } from './console-table';
 export { CONSOLE_WIDTH, wrapWords } from './console-width';
 export {
   formatBytes,
@@ -18,8 +15,12 @@ export {
 export { foldExcept } from './fold';
 export { htmlReport } from './html/page';
 export { chartSvg } from './html/svg';
-export { chromeTrace, TRACED_REQUESTS } from './run/chrome-trace';
-export type { TracedSteps, TraceParts } from './run/chrome-trace';
+export {
+  chromeTrace,
+  TRACED_REQUESTS,
+  type TracedSteps,
+  type TraceParts,
+} from './run/chrome-trace';
 export type { ComparisonReport } from './run/comparison-sections';
 export { consoleComparison } from './run/console-comparison';
 export { classSections, classTable } from './run/class-table';
@@ -27,8 +28,7 @@ export { consoleSummary, frontEndLine } from './run/console-summary';
 export { stepTimesLines } from './run/step-times';
 export { usd } from './run/cost-sections';
 export { requestCsv } from './run/request-csv';
-export { runReport } from './run/run-report';
-export type { RunReport } from './run/run-report';
+export { runReport, type RunReport } from './run/run-report';
 export { settingsSections } from './settings-sections';
 export type {
   HeatMapSection,

@@ -29,13 +29,14 @@ export {
 } from './kept-response';
 export { messageBody } from './message-body';
 export { newId } from './new-id';
-export type {
-  ResponseDraft,
-  ResponseLimits,
-  ResponseRequest,
-  WholeRequest,
+export {
+  type ResponseDraft,
+  type ResponseLimits,
+  type ResponseRequest,
+  type WholeRequest,
+  parseResponse,
+  readResponse,
 } from './parse-response';
-export { parseResponse, readResponse } from './parse-response';
 export { responseSchemas } from './request-schemas';
 export { renderResponseError } from './response-error';
 export type { ReasoningEvents } from './response-events';

@@ -1,7 +1,8 @@
 import { BatonError } from '@baton/contract';
 import { hashString, isObject, unitOf } from '@baton/kernel';
-import type { GenerationRequest, RequestLimits } from '@baton/openai';
 import {
+  type GenerationRequest,
+  type RequestLimits,
   engineFields,
   fieldShapes,
   FIELDS_WITHOUT_EFFECT,

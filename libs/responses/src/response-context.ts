@@ -1,7 +1,6 @@
 import { hashString, mix } from '@baton/kernel';
 import type { OutputPlan, PlanSegment, RawJson } from '@baton/text';
-import type { AnswerHead, AnswerOptions } from '@baton/openai';
-import { LogprobsWriter, ReportedTokens } from '@baton/openai';
+import { type AnswerHead, type AnswerOptions, LogprobsWriter, ReportedTokens } from '@baton/openai';
 import type { ResponseRequest } from './parse-response';
 import type { ReasoningEvents } from './response-events';
 

@@ -1,7 +1,6 @@
 import type { EndReason } from '@baton/contract';
 import { segmentText } from '@baton/text';
-import { reasoningTokens } from '@baton/openai';
-import type { AnswerHead } from '@baton/openai';
+import { reasoningTokens, type AnswerHead } from '@baton/openai';
 import type { ResponseRequest } from './parse-response';
 import { type OutputPart, outputParts, type ResponseContext } from './response-context';
 import type { ResponseFailure } from './response-error';

@@ -11,12 +11,14 @@ export { StepComposer } from './composed/step-composer';
 export type { StepOperator } from './composed/step-operator';
 export type { TabulatedStep } from './composed/tabulated-step';
 export type { BlisSpec } from './models/blis';
-export { CalibratedStepTime } from './models/calibrated';
-export type { CalibratedSpec } from './models/calibrated';
-export { FactoredStepTime, factorParts } from './models/factors';
-export type { FactorProfile } from './models/factors';
-export { PolynomialStepTime, polynomialRange } from './models/polynomial';
-export type { BatchContextPolynomial, PolynomialSpec } from './models/polynomial';
+export { CalibratedStepTime, type CalibratedSpec } from './models/calibrated';
+export { FactoredStepTime, factorParts, type FactorProfile } from './models/factors';
+export {
+  PolynomialStepTime,
+  polynomialRange,
+  type BatchContextPolynomial,
+  type PolynomialSpec,
+} from './models/polynomial';
 export { engineOverheadMs } from './port/engine-overhead';
 export type { HeldOutByPhase, HeldOutFactors } from './port/held-out-factors';
 export { forEstimates, RangeGuard, type RangeGuardOptions } from './port/range-guard';
@@ -27,10 +29,50 @@ export type {
   PipelineTimes,
   StepTimeModel,
 } from './port/step-time-model';
-export { NOISE_PROBABILITIES, noiseAt, noiseFrom, StepScatter } from './port/step-noise';
-export type { StepNoise } from './port/step-noise';
-export { describeOutside } from './port/valid-range';
-export type { OutsideRange, Range, ValidRange } from './port/valid-range';
+export {
+  NOISE_PROBABILITIES,
+  noiseAt,
+  noiseFrom,
+  StepScatter,
+  type StepNoise,
+} from './port/step-noise';
+export {
+  describeOutside,
+  type OutsideRange,
+  type Range,
+  type ValidRange,
+} from './port/valid-range';
 export { prefillUs } from './prefill-us';
 export { isCalibrated, shippedProfiles } from './profiles/shipped-profiles';
 export type { FitError, StepTimeProfile } from './profiles/step-time-profile';
+export {
+  busyUs,
+  DISPATCHES,
+  passUs,
+  VLLM_FRONT_END,
+  type Dispatch,
+  type FrontEnd,
+} from './front-end/front-end';
+export { FrontEndError, frontEndFromFields } from './front-end/front-end-from-fields';
+export { type AllToAllPhase } from './operators/all-to-all-table';
+export { AttentionTable, type AttentionShape } from './operators/attention-tables';
+export { lowerBound } from './operators/curve';
+export { type ExpertShape } from './operators/expert-table';
+export { type LatentAttentionTable } from './operators/latent-attention-table';
+export { type OperatorFormat } from './operators/number-format';
+export { OperatorTables } from './operators/operator-tables';
+export { type OperatorTexts } from './operators/operator-texts';
+export { heldOutErrors, type HeldOutErrors, type OwnTableAt } from './operators/own/held-out';
+export { mergedTable } from './operators/own/merged-table';
+export { isProblem, readOwnTable, type OwnTable } from './operators/own/own-table';
+export { repeatedRatios } from './operators/own/repeated';
+export { layoutOf, OPERATOR_NAMES, type TableLayout } from './operators/own/table-layout';
+export { elementwiseUs, missingFigure } from './operators/system-facts';
+export { factorsToFile } from './profile-files/factor-file';
+export { profileToFile, stepTimeFromProfile } from './profile-files/profile-file';
+export { type Section } from './profile-files/profile-values';
+export {
+  kvTimingFromXpydProfile,
+  polynomialFromXpydProfile,
+  polynomialToXpydProfile,
+} from './profile-files/xpyd-profile';

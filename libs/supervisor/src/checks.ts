@@ -1,7 +1,12 @@
-import { type BatonConfig, placerSpec, UsageError } from '@baton/config';
-import { checkExtrapolation, engineSetup } from '@baton/engine-setup';
-import { checkLlamacpp, checkUpstreams, executorOf } from '@baton/executors';
-import { parseTopology, type ScheduledChange, TopologyError } from '@baton/placement';
+import {
+  type BatonConfig,
+  placerSpec,
+  UsageError,
+  checkExtrapolation,
+  engineSetup,
+} from '@baton/config';
+import { checkLlamacpp, checkUpstreams, executorOf } from '@baton/engine-host';
+import { parseTopology, type ScheduledChange, TopologyError } from '@baton/policies';
 import { type StageCounts, STAGES_OF_WORKERS } from './cluster-plan';
 
 /**

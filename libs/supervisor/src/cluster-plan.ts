@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import { withUpstreams } from '@baton/executors';
-import { parseEngines } from '@baton/placement';
+import { withUpstreams } from '@baton/engine-host';
+import { parseEngines } from '@baton/policies';
 import type { ProcessSpec } from './supervised-process';
 
 export type Role = 'api' | Stage;

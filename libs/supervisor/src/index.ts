@@ -1,10 +1,32 @@
 export { checkApiProcesses, checkEngines, enginesOf, withScheduledChanges } from './checks';
-export { entryOf, NO_ENGINES, planOneProcess, planProcesses } from './cluster-plan';
-export type { StageCounts } from './cluster-plan';
+export {
+  entryOf,
+  NO_ENGINES,
+  planOneProcess,
+  planProcesses,
+  type StageCounts,
+} from './cluster-plan';
 export { checkEnginePorts, claimPort, claimWorkerPort } from './ports';
 export { baseUrl, ClusterReadiness } from './readiness';
-export { LEASH, LEASHED, SupervisedProcess, WARM_UP } from './supervised-process';
-export type { ProcessEvents, ProcessSpec } from './supervised-process';
-export { Supervisor } from './supervisor';
-export type { SupervisorEvents } from './supervisor';
+export {
+  LEASH,
+  LEASHED,
+  SupervisedProcess,
+  WARM_UP,
+  type ProcessEvents,
+  type ProcessSpec,
+} from './supervised-process';
+export { Supervisor, type SupervisorEvents } from './supervisor';
 export { WorkerStarter } from './worker-starter';
+export {
+  autoscalerName,
+  configuredAutoscaler,
+  demandOf,
+  objectivesOf,
+  scaleBounds,
+  withStart,
+  type ConfiguredAutoscaler,
+} from './scaling/configured-autoscaler';
+export { LiveAutoscaler } from './scaling/live-autoscaler';
+export { liveAutoscaler } from './scaling/live';
+export { readPage } from './scaling/scrape';

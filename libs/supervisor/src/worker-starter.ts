@@ -1,7 +1,7 @@
 import { type BatonConfig, UsageError } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import { MAX_ENGINES } from '@baton/placement';
-import type { EngineStarter } from '@baton/worker';
+import { MAX_ENGINES } from '@baton/policies';
+import type { EngineStarter } from '@baton/engine-host';
 import { checkEngines } from './checks';
 import { type StageCounts, NO_ENGINES, planWorkers } from './cluster-plan';
 import { checkProcesses, type Machine, thisMachine } from './process-limit';

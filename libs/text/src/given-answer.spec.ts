@@ -4,7 +4,7 @@ import type { GivenAnswer } from './given-answer';
 import { defaultTokenizer } from './tokenizers/named-tokenizers';
 import type { OutputPlan, PlanInput } from './output-plan';
 import { planOutput } from './plan-output';
-import { constrain } from '@baton/structured';
+import { constrain } from './structured/constrain';
 import type { ToolOffer } from './tool-calls';
 import { segmentText, visibleText } from './visible-text';
 

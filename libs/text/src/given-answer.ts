@@ -1,5 +1,5 @@
-import type { StructuredText } from '@baton/structured';
-import { constantText } from '@baton/structured';
+import type { StructuredText } from './structured/structured-text';
+import { constantText } from './structured/text-parts';
 import type { OfferedTool, ToolOffer } from './tool-calls';
 
 /**

@@ -1,9 +1,7 @@
-export { applyChatTemplate } from './chat-prompt';
-export type { ChatTemplateOptions } from './chat-prompt';
+export { applyChatTemplate, type ChatTemplateOptions } from './chat-prompt';
 export type { AnswerSource, GivenAnswer, GivenCall, SequenceFacts } from './given-answer';
 export { asciiJson, escapeJson, JsonFragments } from './json-fragment';
-export { tokenLogprobs } from './logprobs';
-export type { TokenLogprob, TokenPlace } from './logprobs';
+export { tokenLogprobs, type TokenLogprob, type TokenPlace } from './logprobs';
 export type {
   OutputLengthModel,
   OutputPlan,
@@ -16,8 +14,13 @@ export type {
 export { planOutput, promptHash, sequenceFacts } from './plan-output';
 export type { Steering } from './steered-tokens';
 export type { OfferedTool, ToolKind, ToolOffer } from './tool-calls';
-export { joinedContent } from './templates/chat-template';
-export type { ChatTemplate, ChatTurn, TurnCall, TurnContent } from './templates/chat-template';
+export {
+  joinedContent,
+  type ChatTemplate,
+  type ChatTurn,
+  type TurnCall,
+  type TurnContent,
+} from './templates/chat-template';
 export { CHATML } from './templates/chatml';
 export {
   KNOWN_MARKUP,
@@ -25,15 +28,32 @@ export {
   templateNamed,
   templateOfJinja,
   templateOfModel,
+  type TemplateName,
 } from './templates/choose-template';
-export type { TemplateName } from './templates/choose-template';
 export type { Marker } from './tokenizers/markers';
-export { defaultTokenizer, loadTokenizer, TOKENIZER_NAMES } from './tokenizers/named-tokenizers';
-export type { TokenizerName } from './tokenizers/named-tokenizers';
+export {
+  defaultTokenizer,
+  loadTokenizer,
+  TOKENIZER_NAMES,
+  type TokenizerName,
+} from './tokenizers/named-tokenizers';
 export type { SpecialTokens, Tokenizer } from './tokenizers/tokenizer';
-export { vocabularyOf } from './vocabulary';
-export type { Vocabulary } from './vocabulary';
+export { vocabularyOf, type Vocabulary } from './vocabulary';
 export { readTokenizerJson } from './tokenizers/json-tokenizer';
 export { TokenizerError } from './tokenizers/tokenizer-error';
 export { segmentText, visibleText } from './visible-text';
 export { type RawJson, rawArray, rawEntries, rawIds, rawObject } from './raw-json';
+export { constrain, type Constraint } from './structured/constrain';
+export { ConstraintError } from './structured/constraint-error';
+export { TextPatternError, patternTest } from './structured/pattern-test';
+export { type StructuredText } from './structured/structured-text';
+export { constantText } from './structured/text-parts';
+export {
+  ADJECTIVES,
+  ADVERBS,
+  CONJUNCTIONS,
+  DETERMINERS,
+  NOUNS,
+  PREPOSITIONS,
+  VERBS,
+} from './structured/word-lists';

@@ -1,5 +1,5 @@
 import type { AnswerSource } from './given-answer';
-import type { StructuredText } from '@baton/structured';
+import type { StructuredText } from './structured/structured-text';
 import type { Steering } from './steered-tokens';
 import type { ChatTemplate } from './templates/chat-template';
 import type { Tokenizer } from './tokenizers/tokenizer';

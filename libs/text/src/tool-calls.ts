@@ -1,5 +1,5 @@
 import { RandomStream } from '@baton/kernel';
-import type { StructuredText } from '@baton/structured';
+import type { StructuredText } from './structured/structured-text';
 
 /** Maximum number of calls in one answer. */
 const MAX_CALLS = 4;

@@ -8,7 +8,7 @@ import {
   NOUNS,
   PREPOSITIONS,
   VERBS,
-} from '@baton/structured';
+} from './structured/word-lists';
 
 /** Parts of a sentence. They are small integers because the generator reads one per token. */
 export const PART = {

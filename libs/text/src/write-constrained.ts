@@ -1,6 +1,6 @@
 import { spendWork } from '@baton/kernel';
 import { encodeText } from './encode-text';
-import type { StructuredText } from '@baton/structured';
+import type { StructuredText } from './structured/structured-text';
 import type { Tokenizer } from './tokenizers/tokenizer';
 import { endAlone } from './write-given';
 import type { WrittenTokens } from './write-sentences';

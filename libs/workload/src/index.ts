@@ -1,32 +1,37 @@
-export { drawArrivals } from './arrivals';
-export type { ArrivalLimits, ArrivalSpec } from './arrivals';
+export { drawArrivals, type ArrivalLimits, type ArrivalSpec } from './arrivals';
 export { withContentBlock } from './content-block';
 export { contentNameOf, contentsNamed } from './named/content-names';
-export { describeWorkload, mostAtOneInstant } from './describe-workload';
-export type { LengthSummary, WorkloadDescription } from './describe-workload';
-export { budgetWorkload } from './generate/budget-workload';
-export type { BudgetOptions } from './generate/budget-workload';
+export {
+  describeWorkload,
+  mostAtOneInstant,
+  type LengthSummary,
+  type WorkloadDescription,
+} from './describe-workload';
+export { budgetWorkload, type BudgetOptions } from './generate/budget-workload';
 export { workloadStream } from './generate/draw-lengths';
-export { generateMultiTurn } from './generate/multi-turn';
-export type { MultiTurnSpec } from './generate/multi-turn';
+export { generateMultiTurn, type MultiTurnSpec } from './generate/multi-turn';
 export type { Popularity } from './generate/popularity';
-export { generateSingleTurn } from './generate/single-turn';
-export type { SharedPrefixes, SingleTurnSpec } from './generate/single-turn';
-export { buildLengthModel } from './length-model';
-export type { Bounds, LengthBucket, LengthModel, LengthSpec } from './length-model';
+export {
+  generateSingleTurn,
+  type SharedPrefixes,
+  type SingleTurnSpec,
+} from './generate/single-turn';
+export {
+  buildLengthModel,
+  type Bounds,
+  type LengthBucket,
+  type LengthModel,
+  type LengthSpec,
+} from './length-model';
 export { mergeWorkloads } from './merge';
-export { fromZero, scaleRate, spreadStamps, withArrivals } from './retime';
-export type { SpreadOptions } from './retime';
+export { fromZero, scaleRate, spreadStamps, withArrivals, type SpreadOptions } from './retime';
 export { withAdapterContents } from './named/adapter-contents';
-export { withMix } from './named/mix';
-export type { MixedColumn, Share } from './named/mix';
-export { rowName } from './named/named-column';
-export type { NamedColumn } from './named/named-column';
+export { withMix, type MixedColumn, type Share } from './named/mix';
+export { rowName, type NamedColumn } from './named/named-column';
 export { PromptContents } from './prompt-contents';
 export { head, pick, within } from './rows';
 export { shareWorkload } from './share';
-export { traceLine, traceLines } from './trace/baton-trace';
-export type { TraceRow } from './trace/baton-trace';
+export { traceLine, traceLines, type TraceRow } from './trace/baton-trace';
 export { detectTraceFormat, openAnyTrace, openTrace, readTrace } from './trace/open-trace';
 export {
   isRecordingHeader,
@@ -34,24 +39,28 @@ export {
   parseRecordingHeader,
   RECORDED_OUTCOMES,
   recordingHeaderLine,
-} from './trace/recording';
-export type {
-  MeasuredRequest,
-  MeasuredLine,
-  RecordedInstants,
-  RecordedOutcome,
-  RecordingHeader,
+  type MeasuredRequest,
+  type MeasuredLine,
+  type RecordedInstants,
+  type RecordedOutcome,
+  type RecordingHeader,
 } from './trace/recording';
 export { isRouterLine, parseRouterLine } from './trace/router-log';
-export { TRACE_FORMATS, TraceError } from './trace/trace-reader';
-export type {
-  Trace,
-  TraceFormat,
-  TraceOptions,
-  TraceReader,
-  TraceReport,
+export {
+  TRACE_FORMATS,
+  TraceError,
+  type Trace,
+  type TraceFormat,
+  type TraceOptions,
+  type TraceReader,
+  type TraceReport,
 } from './trace/trace-reader';
-export { firstCount, isFirst, meanRatePerSecond, requestIdOf, WorkloadError } from './workload';
-export type { Workload } from './workload';
-export { WorkloadBuilder } from './workload-builder';
-export type { Row, WorkloadBuilderOptions } from './workload-builder';
+export {
+  firstCount,
+  isFirst,
+  meanRatePerSecond,
+  requestIdOf,
+  WorkloadError,
+  type Workload,
+} from './workload';
+export { WorkloadBuilder, type Row, type WorkloadBuilderOptions } from './workload-builder';

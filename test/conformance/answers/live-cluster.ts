@@ -3,7 +3,7 @@ import type { Stage } from '@baton/contract';
 import type { Dialect } from '@baton/openai';
 import { createLogger } from '@baton/telemetry';
 import { attachInProcess, type Transport } from '@baton/transport';
-import { WorkerHosts } from '@baton/worker';
+import { WorkerHosts } from '@baton/engine-host';
 import { ApiFixture } from '../../../apps/api/test/api-fixture';
 import { until } from '../../../apps/api/test/until';
 

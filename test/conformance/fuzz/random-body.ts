@@ -1,5 +1,5 @@
 import type { RandomStream } from '@baton/kernel';
-import { RandomSchema } from '../../../libs/structured/test/random-schema';
+import { RandomSchema } from '../../../libs/text/test/random-schema';
 
 type Fields = Record<string, unknown>;
 

@@ -5,7 +5,7 @@ import { expectThat, until } from '../../compose/shell.mjs';
 import { startExternalMetrics } from './external-metrics.mjs';
 
 const { buildAutoscaler, parseAutoscaler } = createRequire(import.meta.url)(
-  '../../../dist/libs/autoscaling/src/index.js',
+  '../../../dist/libs/policies/src/index.js',
 );
 const OVERLAYS = 'deploy/k8s/overlays';
 const WAITING = 'baton_waiting_sequences';

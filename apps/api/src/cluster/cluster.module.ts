@@ -1,9 +1,13 @@
 import { SystemWallClock } from '@baton/clock';
 import { type BatonConfig, LiveSettings } from '@baton/config';
-import { buildRouting, type JobRouting, PolicyDecisionBook, PolicyFaultBook } from '@baton/routing';
+import {
+  buildRouting,
+  type JobRouting,
+  PolicyDecisionBook,
+  PolicyFaultBook,
+} from '@baton/engine-host';
 import type { Logger } from '@baton/telemetry';
-import { liveWatch } from '@baton/policy-calls';
-import type { PolicyFault, PolicyWatch } from '@baton/placement';
+import { liveWatch, type PolicyFault, type PolicyWatch } from '@baton/policies';
 import { channels, type Transport } from '@baton/transport';
 import {
   Global,

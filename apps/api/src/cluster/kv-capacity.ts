@@ -1,5 +1,4 @@
-import { type BatonConfig } from '@baton/config';
-import { kvLayoutOf, type KvLayoutOfStage } from '@baton/engine-setup';
+import { type BatonConfig, kvLayoutOf, type KvLayoutOfStage } from '@baton/config';
 import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from './cluster-view';

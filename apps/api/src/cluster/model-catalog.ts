@@ -1,5 +1,4 @@
-import { type BatonConfig } from '@baton/config';
-import { type ServedNames, servedNamesOf } from '@baton/engine-setup';
+import { type BatonConfig, type ServedNames, servedNamesOf } from '@baton/config';
 import { VERSION } from '@baton/kernel';
 import {
   type AnswerOptions,

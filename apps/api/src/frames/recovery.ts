@@ -1,7 +1,7 @@
 import { Beat } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
 import { type EndReason, STAGES } from '@baton/contract';
-import { engineQueue, sharedQueue } from '@baton/routing';
+import { engineQueue, sharedQueue } from '@baton/engine-host';
 import type { Logger } from '@baton/telemetry';
 import type { QueueName, RequestView, Transport } from '@baton/transport';
 import {

@@ -1,6 +1,6 @@
 import { Beat } from '@baton/clock';
 import type { EngineJob } from '@baton/contract';
-import type { JobRouting } from '@baton/routing';
+import type { JobRouting } from '@baton/engine-host';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import {

@@ -1,4 +1,4 @@
-import type { JobRouting } from '@baton/routing';
+import type { JobRouting } from '@baton/engine-host';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { Submitter } from '../cluster/submitter';

@@ -12,7 +12,7 @@ import {
   submissionOf,
   type UpstreamFailure,
 } from '@baton/contract';
-import { entryQueue } from '@baton/routing';
+import { entryQueue } from '@baton/engine-host';
 import type { QueueName } from '@baton/transport';
 import type { ObservedSequence, SequenceNote } from '../observers/port/port';
 import { History } from './history';

@@ -1,6 +1,5 @@
 import type { BatonError } from '@baton/contract';
-import { type Dialect, renderError, type RenderedError } from '@baton/openai';
-import { renderMessageError } from '@baton/anthropic';
+import { type Dialect, renderError, type RenderedError, renderMessageError } from '@baton/openai';
 import { renderResponseError } from '@baton/responses';
 import { pathOf } from './request-context';
 

@@ -1,8 +1,11 @@
-import { messageSchemas } from '@baton/anthropic';
-import { chatSchemas, type JsonSchema } from '@baton/openai';
-import { poolingSchemas } from '@baton/pooling';
+import {
+  messageSchemas,
+  chatSchemas,
+  type JsonSchema,
+  poolingSchemas,
+  tokenSchemas,
+} from '@baton/openai';
 import { responseSchemas } from '@baton/responses';
-import { tokenSchemas } from '@baton/token-api';
 
 /** The bodies of requests, by their schema names in the API description. */
 export function requestSchemas() {

@@ -1,6 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import { executesAny } from '@baton/executors';
+import { executesAny } from '@baton/engine-host';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type {
   FastifyError,

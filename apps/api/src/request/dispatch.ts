@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
-import { entryQueue } from '@baton/routing';
+import { entryQueue } from '@baton/engine-host';
 import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { Submitter } from '../cluster/submitter';

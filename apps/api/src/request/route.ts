@@ -1,6 +1,6 @@
 import { BatonError, type Stage } from '@baton/contract';
 import type { GenerationRequest } from '@baton/openai';
-import { chooseRoute, type StageLoad } from '@baton/placement';
+import { chooseRoute, type StageLoad } from '@baton/policies';
 import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
 import type { SettledLeg } from '../routers/leg';

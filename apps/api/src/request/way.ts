@@ -1,5 +1,4 @@
-import type { Fault } from '@baton/contract';
-import { RETURN_ERROR_HEADER } from '@baton/faults';
+import { type Fault, RETURN_ERROR_HEADER } from '@baton/contract';
 import { Injectable } from '@nestjs/common';
 import { AdmitStep } from './admit';
 import type { Admission, Routed } from './admit/admission';

@@ -7,8 +7,8 @@ import {
   type RequestLimits,
 } from '@baton/openai';
 import { lengthOfLoaded } from '@baton/responses';
-import type { StructuredText } from '@baton/structured';
-import type { Performed } from '@baton/work-pool';
+import type { StructuredText } from '@baton/text';
+import type { Performed } from '../work-pool/serve-work';
 import type { ResponseExtra } from '../endpoints/responses/ask-response';
 import { parsedBytes } from '../http/body/large-body';
 import { writtenBody } from '../request/answer/written';

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { serveWork } from '@baton/work-pool';
+import { serveWork } from '../work-pool/serve-work';
 import { openTextParts } from '../request/plan/text-setup';
 import type { ThreadData } from '../request/threads/messages';
 import { RequestReader } from './request-reader';

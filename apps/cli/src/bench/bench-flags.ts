@@ -8,7 +8,7 @@ import {
   FlagValues,
   splitWorkloadFlags,
   type WorkloadFlags,
-} from '@baton/workload-source';
+} from '@baton/replay';
 import { type Command, Option } from 'commander';
 import { readSlo } from '../replay/replay-flags';
 import { addWorkloadOptions } from '../workload-options';

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadWorkload } from '@baton/workload-source';
+import { loadWorkload } from '@baton/replay';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ReferenceServer, type Stamp } from '../../../../test/support/reference-server';
 import { type CommandAnswer, runCommand } from '../../test/test-command';

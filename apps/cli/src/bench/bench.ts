@@ -9,7 +9,7 @@ import {
   stepTimesBetween,
 } from '@baton/loadgen';
 import { WorkloadBuilder } from '@baton/workload';
-import { shippedTracesText, wantsTraceList } from '@baton/workload-source';
+import { shippedTracesText, wantsTraceList } from '@baton/replay';
 import { claimFolder } from '../claim-output';
 import { EXIT_CODES } from '../exit-codes';
 import { openProgress } from '../progress';

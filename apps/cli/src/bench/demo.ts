@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { UsageError } from '@baton/config';
-import { parseTopology, TopologyError } from '@baton/placement';
+import { parseTopology, TopologyError } from '@baton/policies';
 import { EXIT_CODES } from '../exit-codes';
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';

@@ -1,5 +1,5 @@
 import { UsageError } from '@baton/config';
-import { flagNameOf } from '@baton/workload-source';
+import { flagNameOf } from '@baton/replay';
 import type { BenchFlag } from './bench-options';
 
 /** Reads `name=value`. @throws UsageError */

@@ -8,7 +8,7 @@ import {
   RequestWriter,
   ServerTokenizer,
 } from '@baton/loadgen';
-import { type LoadedWorkload, loadWorkload } from '@baton/workload-source';
+import { type LoadedWorkload, loadWorkload } from '@baton/replay';
 import { withProgress } from '../progress';
 import type { BenchFlags } from './bench-flags';
 

@@ -6,7 +6,7 @@ import {
 } from '@baton/analysis';
 import { usToSeconds, VERSION } from '@baton/kernel';
 import type { LoadRecord } from '@baton/loadgen';
-import { shownWorkload } from '@baton/workload-source';
+import { shownWorkload } from '@baton/replay';
 import type { PreparedBench } from './prepare-bench';
 import { classesOf } from './slo-classes';
 

@@ -1,7 +1,7 @@
 import { isObject } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import { ENDPOINTS, type Protocol, type ServerAccess } from '@baton/loadgen';
-import type { FlagValues } from '@baton/workload-source';
+import type { FlagValues } from '@baton/replay';
 import type { BenchFlag } from './bench-options';
 import { pairOf } from './name-value';
 

@@ -1,8 +1,7 @@
 import { summarise, type Summary } from '@baton/analysis';
-import { simulate } from '@baton/cluster';
+import { simulate, mostGpus } from '@baton/simulation';
 import { prepareReplay } from '@baton/replay';
 import { consoleTable, formatMs, formatNumber } from '@baton/report';
-import { mostGpus } from '@baton/scenario';
 import { withProgress } from '../progress';
 import { readReplayFlags } from '../replay/replay-flags';
 import type { BenchFlags } from './bench-flags';

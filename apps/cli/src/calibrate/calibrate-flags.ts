@@ -1,6 +1,5 @@
-import { type CalibrationRequest, FORMATS } from '@baton/profiling';
-import { UsageError } from '@baton/config';
-import { gpuOf, modelOf } from '@baton/engine-setup';
+import { type CalibrationRequest, FORMATS } from '@baton/calibration';
+import { UsageError, gpuOf, modelOf } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
 import { type Command, Option } from 'commander';
 

@@ -7,7 +7,7 @@ import {
   nameOf,
   ServerTarget,
   simulatedConfig,
-} from '@baton/profiling';
+} from '@baton/calibration';
 import { type BatonConfig, UsageError } from '@baton/config';
 import { claimFile } from '../claim-output';
 import { say } from '../say';

@@ -2,8 +2,7 @@ import { decodeStep, prefillStep, stepLogLine } from '@baton/calibration';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultConfig } from '@baton/config';
-import { engineSetup } from '@baton/engine-setup';
+import { defaultConfig, engineSetup } from '@baton/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../program';
 

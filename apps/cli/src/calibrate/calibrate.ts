@@ -10,9 +10,10 @@ import {
   reportJson,
   reportText,
   type Result,
-} from '@baton/profiling';
+  type Calibration,
+  fitKvTransfer,
+} from '@baton/calibration';
 import { UsageError } from '@baton/config';
-import { type Calibration, fitKvTransfer } from '@baton/calibration';
 import { claimFile } from '../claim-output';
 import { withProgress } from '../progress';
 import { say } from '../say';

@@ -1,6 +1,10 @@
 import { type BatonConfig, fileName, UsageError } from '@baton/config';
-import type { FactorBase } from '@baton/calibration';
-import { type CalibrationRequest, type ChosenFit, factorBase } from '@baton/profiling';
+import {
+  type FactorBase,
+  type CalibrationRequest,
+  type ChosenFit,
+  factorBase,
+} from '@baton/calibration';
 import type { Flags } from './calibrate-flags';
 
 const OF_FACTORS = 'three factors on composed steps are fitted where these exist';

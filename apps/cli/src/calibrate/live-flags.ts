@@ -1,7 +1,7 @@
 import { UsageError } from '@baton/config';
 import type { ServerAccess } from '@baton/loadgen';
-import type { LiveRequest, LoadRequest, Span } from '@baton/profiling';
-import { FlagValues } from '@baton/workload-source';
+import type { LiveRequest, LoadRequest, Span } from '@baton/calibration';
+import { FlagValues } from '@baton/replay';
 import { Command, Option } from 'commander';
 import { readServerFlags } from '../bench/server-flags';
 import { addConfigOptions } from '../options';

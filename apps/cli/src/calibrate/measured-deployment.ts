@@ -1,5 +1,5 @@
 import { type BatonConfig, resolveConfig, UsageError } from '@baton/config';
-import { type CalibrationRequest, measuredPrecision } from '@baton/profiling';
+import { type CalibrationRequest, measuredPrecision } from '@baton/calibration';
 import type { Flags } from './calibrate-flags';
 import { FACTOR_FLAGS, flagOf, FORMAT_FLAGS } from './live-flags';
 

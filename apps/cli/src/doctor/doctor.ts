@@ -1,8 +1,8 @@
 import { type BatonConfig, resolveConfig } from '@baton/config';
 import { GPUS, LINKS, MODELS } from '@baton/hardware';
-import { detectBroker } from '@baton/broker';
+import { detectBroker } from '@baton/transport';
 import { CONSOLE_WIDTH, wrapWords } from '@baton/report';
-import { SHIPPED_TRACES } from '@baton/workload-source';
+import { SHIPPED_TRACES } from '@baton/replay';
 import { brokerOptions } from '../up/broker';
 import { type DoctorFinding, machineFindings, programFindings } from './findings';
 

@@ -1,6 +1,5 @@
 import { defaultConfig, resolveConfig } from '@baton/config';
-import type { SplitResult } from '@baton/planner';
-import { configOf, type PreparedPlan } from '@baton/planning';
+import { type SplitResult, configOf, type PreparedPlan } from '@baton/planner';
 import { WorkloadBuilder } from '@baton/workload';
 import { describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../program';

@@ -7,10 +7,9 @@ import {
   optionOf,
   SECTIONS,
 } from '@baton/config';
-import type { SplitResult } from '@baton/planner';
-import { configOf, type PreparedPlan } from '@baton/planning';
+import { type SplitResult, configOf, type PreparedPlan } from '@baton/planner';
 import { meanRatePerSecond } from '@baton/workload';
-import { flagNameOf } from '@baton/workload-source';
+import { flagNameOf } from '@baton/replay';
 
 const PROGRAM = 'bin/baton';
 /** Sections of options that are not part of a plan, except the seed. */

@@ -1,4 +1,4 @@
-import { planCsv, type PlanDocument, planReport } from '@baton/planning';
+import { planCsv, type PlanDocument, planReport } from '@baton/planner';
 import { htmlReport } from '@baton/report';
 import type { NamedContent } from '../replay/result-files';
 

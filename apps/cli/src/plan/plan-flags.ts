@@ -1,13 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { flagName, keyOf, UsageError } from '@baton/config';
-import type { SloTarget } from '@baton/planner';
-import type { FleetRequest, GivenSizes, PlanRequest, SearchOptions } from '@baton/planning';
+import type {
+  SloTarget,
+  FleetRequest,
+  GivenSizes,
+  PlanRequest,
+  SearchOptions,
+} from '@baton/planner';
 import {
   flagNameOf,
   splitWorkloadFlags,
   type WorkloadFlag,
   type WorkloadFlags,
-} from '@baton/workload-source';
+} from '@baton/replay';
 import { type Command, Option } from 'commander';
 import { addCostOptions, readCostFlags } from '../cost-options';
 import { addConfigOptions } from '../options';

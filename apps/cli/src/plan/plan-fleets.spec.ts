@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FleetsDocument } from '@baton/planning';
+import type { FleetsDocument } from '@baton/planner';
 import { formatMsInterval, formatWithInterval } from '@baton/report';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandAnswer, runCommand } from '../../test/test-command';

@@ -10,7 +10,7 @@ import {
   prepareFleets,
   type PreparedFleets,
   searchFleets,
-} from '@baton/planning';
+} from '@baton/planner';
 import { formatShare, htmlReport } from '@baton/report';
 import { claimFolder } from '../claim-output';
 import { withProgress } from '../progress';

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Summary } from '@baton/analysis';
-import type { PlanDocument, SplitDocument } from '@baton/planning';
+import type { PlanDocument, SplitDocument } from '@baton/planner';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CommandAnswer, runCommand } from '../../test/test-command';
 

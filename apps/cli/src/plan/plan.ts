@@ -1,6 +1,6 @@
 import { formatSlo } from '@baton/analysis';
-import type { PlanResult } from '@baton/planner';
 import {
+  type PlanResult,
   caveats,
   planConsole,
   type PlanDocument,
@@ -8,9 +8,9 @@ import {
   preparePlan,
   type PreparedPlan,
   searchPlan,
-} from '@baton/planning';
+} from '@baton/planner';
 import { formatShare } from '@baton/report';
-import { shippedTracesText, splitWorkloadFlags, wantsTraceList } from '@baton/workload-source';
+import { shippedTracesText, splitWorkloadFlags, wantsTraceList } from '@baton/replay';
 import { claimFolder } from '../claim-output';
 import { withProgress } from '../progress';
 import type { GivenReplayFlags } from '../replay/replay-flags';

@@ -1,6 +1,5 @@
 import { type BatonConfig, defaultConfig, UsageError, withoutSecrets } from '@baton/config';
-import type { FarmPool } from '@baton/plan-farm';
-import type { PlanningContext, TaskPool } from '@baton/planning';
+import type { FarmPool, PlanningContext, TaskPool } from '@baton/planner';
 
 const INTERRUPTED = 130;
 
@@ -18,7 +17,7 @@ export async function plannerPool(
   if (redis === undefined) {
     throw new UsageError('--planners needs the planners’ Redis. Add --redis URL (or REDIS_URL).');
   }
-  const { openFarm } = await import('@baton/plan-farm');
+  const { openFarm } = await import('@baton/planner');
   return (context) => {
     const shared = { ...context, config: withoutKeys(context.config) };
     return interruptible(openFarm(shared, { url: redis, prefix: redisPrefix }));

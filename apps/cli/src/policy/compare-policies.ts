@@ -1,9 +1,8 @@
 import { summarise } from '@baton/analysis';
-import { classOptions, simulate } from '@baton/cluster';
+import { classOptions, simulate, mostGpus } from '@baton/simulation';
 import { flagName, type ModulePath, UsageError } from '@baton/config';
-import type { PolicyFault } from '@baton/placement';
+import type { PolicyFault } from '@baton/policies';
 import { prepareReplay } from '@baton/replay';
-import { mostGpus } from '@baton/scenario';
 import { basename } from 'node:path';
 import { EXIT_CODES } from '../exit-codes';
 import { withProgress } from '../progress';

@@ -1,4 +1,4 @@
-import type { ClusterScenario } from '@baton/cluster';
+import type { ClusterScenario } from '@baton/simulation';
 import { roundTo } from '@baton/analysis';
 import type { PolicyMetrics } from './live-metrics';
 

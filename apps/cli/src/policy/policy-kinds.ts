@@ -1,9 +1,13 @@
 import { type BatonConfig, UsageError } from '@baton/config';
 import { SCHEDULING_NAMES } from '@baton/engine';
-import { FLOW_POLICY_KINDS } from '@baton/flow-control';
+import {
+  FLOW_POLICY_KINDS,
+  formatTopology,
+  POLICY_KINDS,
+  type PolicyDecision,
+} from '@baton/policies';
 import type { Stage } from '@baton/contract';
-import { formatTopology, POLICY_KINDS, type PolicyDecision } from '@baton/placement';
-import { scaleBounds } from '@baton/scaling';
+import { scaleBounds } from '@baton/supervisor';
 import {
   timedAdmission,
   timedDecodePlacement,

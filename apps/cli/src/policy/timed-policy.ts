@@ -1,4 +1,4 @@
-import { type OwnSpec, withTimer } from '@baton/placement';
+import { type OwnSpec, withTimer } from '@baton/policies';
 
 /** Measures the time of a policy's decisions on the wall clock. */
 export class DecisionTimer {

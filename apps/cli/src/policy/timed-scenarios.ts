@@ -1,16 +1,17 @@
-import type { ClusterScenario } from '@baton/cluster';
+import type { ClusterScenario } from '@baton/simulation';
 import { type BatonConfig, isModulePath, ownPolicy } from '@baton/config';
 import { buildScheduling, type SchedulingPolicy } from '@baton/engine';
-import { buildFlowPolicy, type FlowPolicy } from '@baton/flow-control';
-import type { RandomStream } from '@baton/kernel';
 import {
+  buildFlowPolicy,
+  type FlowPolicy,
   type AdmissionPolicy,
   buildAdmission,
   buildPolicy,
   OwnScheduling,
   type Policy,
   type StagePolicySpec,
-} from '@baton/placement';
+} from '@baton/policies';
+import type { RandomStream } from '@baton/kernel';
 import type { DecisionTimer } from './timed-policy';
 
 /** A scenario, with a timer on the decisions of one kind of policy. */

@@ -1,7 +1,7 @@
 import { isSystemError, reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import { goesBy, GPUS, HardwareError, MODELS } from '@baton/hardware';
-import { type Section, stepTimeFromProfile } from '@baton/profile-files';
+import { type Section, stepTimeFromProfile } from '@baton/step-time';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 

@@ -1,7 +1,6 @@
 import { mean } from '@baton/kernel';
-import { type MeasuredStep, phaseOf } from '@baton/calibration';
+import { type MeasuredStep, phaseOf, readInput } from '@baton/calibration';
 import { UsageError } from '@baton/config';
-import { readInput } from '@baton/profiling';
 import { chartSvg, htmlReport, type LineChartSection } from '@baton/report';
 import type { ProfileFlags } from './command';
 import { sourceText } from './own-profile';

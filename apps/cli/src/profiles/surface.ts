@@ -1,5 +1,4 @@
-import { resolveConfig, UsageError } from '@baton/config';
-import { engineSetup } from '@baton/engine-setup';
+import { resolveConfig, UsageError, engineSetup } from '@baton/config';
 import type { BatchAggregates, StepTimeModel } from '@baton/step-time';
 import type { ProfileFlags } from './command';
 import { type OwnProfile, readProfile } from './own-profile';

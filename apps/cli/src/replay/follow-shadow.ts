@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { simulate } from '@baton/cluster';
+import { simulate } from '@baton/simulation';
 import { prepareReplay } from '@baton/replay';
 import type { Workload } from '@baton/workload';
 import { claimFolder } from '../claim-output';

@@ -1,9 +1,8 @@
 import { parseSlo, type Slo, SloError } from '@baton/analysis';
-import type { GivenRates } from '@baton/costs';
+import type { GivenRates } from '@baton/planner';
 import { isConfigKey, keyOf, UsageError } from '@baton/config';
 import { type Micros, msToUs, parseDuration } from '@baton/kernel';
-import type { ReplayRequest } from '@baton/replay';
-import { splitWorkloadFlags } from '@baton/workload-source';
+import { type ReplayRequest, splitWorkloadFlags } from '@baton/replay';
 import { type Command, Option } from 'commander';
 import { addCostOptions, readCostFlags } from '../cost-options';
 import { addConfigOptions } from '../options';

@@ -14,14 +14,20 @@ import {
   type RunObserver,
   simulate,
   stepTimesOf,
-} from '@baton/cluster';
-import { ratesOf } from '@baton/costs';
-import { deploymentErrors } from '@baton/error-bars';
-import type { PolicyFault, PolicyWatch } from '@baton/placement';
-import { cachesText, type PreparedReplay, prepareReplay, resolvedOptions } from '@baton/replay';
+  mostGpus,
+} from '@baton/simulation';
+import { ratesOf } from '@baton/planner';
+import { deploymentErrors } from '@baton/calibration';
+import type { PolicyFault, PolicyWatch } from '@baton/policies';
+import {
+  cachesText,
+  type PreparedReplay,
+  prepareReplay,
+  resolvedOptions,
+  shippedTracesText,
+  wantsTraceList,
+} from '@baton/replay';
 import type { ComparisonReport } from '@baton/report';
-import { mostGpus } from '@baton/scenario';
-import { shippedTracesText, wantsTraceList } from '@baton/workload-source';
 import { writeFile } from '../calibrate/write-file';
 import { claimFile, claimFolder } from '../claim-output';
 import { withProgress } from '../progress';

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Comparison, RunRecord, Slo, Summary } from '@baton/analysis';
-import type { StepSpan } from '@baton/cluster';
+import type { StepSpan } from '@baton/simulation';
 import type { ComparisonReport } from '@baton/report';
-import { makeFolder } from '@baton/folders';
 import { defaultConfig, shownConfig } from '@baton/config';
 import type { Workload } from '@baton/workload';
 import { cannotWrite } from '../claim-output';
+import { makeFolder } from '../make-folder';
 import type { PageParts } from './page/page-file';
 import type { ShadowLog, ShadowSummary } from './shadow';
 

@@ -1,6 +1,5 @@
 import { type BatonConfig, hasOwnPolicy } from '@baton/config';
-import type { PolicyCall } from '@baton/placement';
-import { runBounded } from '@baton/policy-calls';
+import { type PolicyCall, runBounded } from '@baton/policies';
 
 /**
  * A run of a configuration on the virtual clock. Policies of the user's own are watched.

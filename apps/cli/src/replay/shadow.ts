@@ -1,4 +1,4 @@
-import type { ShadowDecision } from '@baton/cluster';
+import type { ShadowDecision } from '@baton/simulation';
 import { msToUs, quantile, usToMs, usToSeconds } from '@baton/kernel';
 import { requestIdOf, type Workload } from '@baton/workload';
 

@@ -1,4 +1,4 @@
-import type { StepSpan } from '@baton/cluster';
+import type { StepSpan } from '@baton/simulation';
 
 /** Keeps the first steps and leaps of a run, up to a limit. */
 export class StepSpans {

@@ -1,7 +1,13 @@
 import type { BatonConfig } from '@baton/config';
-import { type Broker, type BrokerOptions, CacheUnusable, resolveBroker } from '@baton/broker';
+import {
+  type Broker,
+  type BrokerOptions,
+  CacheUnusable,
+  resolveBroker,
+  TransportForeign,
+  TransportUnavailable,
+} from '@baton/transport';
 import { Failure } from '@baton/kernel';
-import { TransportForeign, TransportUnavailable } from '@baton/transport';
 
 const BYTES: Readonly<Record<string, number>> = { kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 };
 

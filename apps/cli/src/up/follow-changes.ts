@@ -1,7 +1,11 @@
 import { type BatonConfig, isScaled, transportTimes } from '@baton/config';
-import { faultReporter } from '@baton/routing';
+import {
+  faultReporter,
+  ChangeSchedule,
+  type EngineStarter,
+  LiveMembership,
+} from '@baton/engine-host';
 import { connectRedisTransport } from '@baton/transport';
-import { ChangeSchedule, type EngineStarter, LiveMembership } from '@baton/worker';
 
 export interface FollowedChanges {
   stop(): Promise<void>;
@@ -21,7 +25,7 @@ export async function followChanges(
   const membership = new LiveMembership({ config, transport, starter });
   const onPolicyFault = faultReporter(transport, say);
   const follower = isScaled(config)
-    ? (await import('@baton/scaling')).liveAutoscaler(config, { membership, say, onPolicyFault })
+    ? (await import('@baton/supervisor')).liveAutoscaler(config, { membership, say, onPolicyFault })
     : new ChangeSchedule({ config, membership, say });
   void follower.run();
   return {

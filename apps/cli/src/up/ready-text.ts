@@ -1,5 +1,4 @@
-import { type BatonConfig } from '@baton/config';
-import { servedNamesOf } from '@baton/engine-setup';
+import { type BatonConfig, servedNamesOf } from '@baton/config';
 import { baseUrl } from '@baton/supervisor';
 
 /** The text in the terminal when the cluster is ready. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { startPlanner } from '@baton/plan-farm';
+import { startPlanner } from '@baton/planner';
 
 /**
  * `baton up --role planner`: runs trials of `baton plan --planners` until a stop signal. Returns

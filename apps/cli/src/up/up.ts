@@ -8,7 +8,7 @@ import {
   resolveConfig,
   textFilesOf,
 } from '@baton/config';
-import { countRanks } from '@baton/scenario';
+import { countRanks } from '@baton/simulation';
 import {
   checkApiProcesses,
   checkEnginePorts,
@@ -24,8 +24,8 @@ import {
   withScheduledChanges,
   WorkerStarter,
 } from '@baton/supervisor';
-import type { Broker } from '@baton/broker';
-import { configuredChanges } from '@baton/worker';
+import type { Broker } from '@baton/transport';
+import { configuredChanges } from '@baton/engine-host';
 import { obtainBroker } from './broker';
 import type { FollowedChanges } from './follow-changes';
 import { withHealthFile } from './health-file';
@@ -79,7 +79,7 @@ async function configOf(topology: string | undefined, flags: UpFlags): Promise<B
   for (const note of resolved.notes) say(note);
   const { min, max } = resolved.config;
   if (!isScaled(resolved.config) && (min ?? max) === undefined) return resolved.config;
-  const { configuredAutoscaler, withStart } = await import('@baton/scaling');
+  const { configuredAutoscaler, withStart } = await import('@baton/supervisor');
   const config = withStart(resolved);
   if (config.role === undefined) configuredAutoscaler(config, enginesOf(config));
   return config;

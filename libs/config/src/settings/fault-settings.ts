@@ -1,4 +1,4 @@
-import { type FaultRule, type FaultSettings, readRules } from '@baton/faults';
+import { type FaultRule, type FaultSettings, readRules } from '@baton/contract';
 import type { Settings } from './live-settings';
 
 /** The fault rules of the settings. */

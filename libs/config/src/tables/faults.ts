@@ -1,5 +1,4 @@
-import { FAULT_STAGES } from '@baton/contract';
-import { FAILURE_TYPES, KINDS, readRules, writeRules } from '@baton/faults';
+import { FAULT_STAGES, FAILURE_TYPES, KINDS, readRules, writeRules } from '@baton/contract';
 import { type DocumentRead, integer, optionalDocument, someOf } from '../option';
 import { readFakeMetrics } from '../settings/fake-metrics';
 

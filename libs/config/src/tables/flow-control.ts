@@ -1,4 +1,4 @@
-import { FLOW_POLICY_KINDS } from '@baton/flow-control';
+import { FLOW_POLICY_KINDS } from '@baton/policies';
 import {
   choiceOrModule,
   duration,

@@ -1,4 +1,4 @@
-import { POLICY_KINDS } from '@baton/placement';
+import { POLICY_KINDS } from '@baton/policies';
 import {
   choice,
   choiceOrModule,

@@ -1,6 +1,4 @@
-import type { ContentWatcher, KvGroups } from '@baton/kvcache';
-import type { KvPoolMember } from '@baton/kv-pool';
-import type { FreeContents } from '@baton/kvcache';
+import type { ContentWatcher, KvGroups, KvPoolMember, FreeContents } from '@baton/kvcache';
 import type { SchedulingName, SchedulingPolicy } from './scheduling-policy';
 import type { StepNoise, StepTimeModel } from '@baton/step-time';
 

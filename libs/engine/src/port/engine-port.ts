@@ -1,7 +1,7 @@
 import type { EngineParameters } from '@baton/contract';
 import type { Micros } from '@baton/kernel';
 import type { FreeContents } from '@baton/kvcache';
-import type { LockstepRank } from '@baton/lockstep';
+import type { LockstepRank } from '../lockstep/lockstep';
 
 /**
  * Handle of a sequence inside one engine: a small integer that is reused after the end of the

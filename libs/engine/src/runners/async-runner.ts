@@ -3,7 +3,7 @@ import { emptySums } from '../batch';
 import { ChunksInFlight } from './chunks-in-flight';
 import { CountedAhead } from './counted-ahead';
 import { LaidRunner } from './laid-runner';
-import type { StepShare } from '@baton/lockstep';
+import type { StepShare } from '../lockstep/lockstep';
 import { type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from '../sequence';
 

@@ -2,7 +2,7 @@ import { assert, type Micros } from '@baton/kernel';
 import type { BatchAggregates } from '@baton/step-time';
 import type { DecodeSet } from '../decode-set';
 import { DecodeTimeline } from './decode-timeline';
-import type { StepShare } from '@baton/lockstep';
+import type { StepShare } from '../lockstep/lockstep';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from '../sequence';
 

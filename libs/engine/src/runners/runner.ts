@@ -3,7 +3,7 @@ import type { StepScatter } from '@baton/step-time';
 import type { Accounts } from '../accounts';
 import type { BatchFormer } from '../batch-former';
 import type { DecodeSets } from '../decode-set';
-import type { StepShare } from '@baton/lockstep';
+import type { StepShare } from '../lockstep/lockstep';
 import type { EngineSequence } from '../sequence';
 import type { SequenceBlocks } from '../sequence-blocks';
 import type { Speculation } from '../speculation';

@@ -1,6 +1,6 @@
 import { assert, type Micros, truncate } from '@baton/kernel';
 import { LaidRunner } from './laid-runner';
-import type { StepShare } from '@baton/lockstep';
+import type { StepShare } from '../lockstep/lockstep';
 import { type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from '../sequence';
 

@@ -1,6 +1,6 @@
 import { hashString } from '@baton/kernel';
 import type { Tokenizer } from '@baton/text';
-import type { Dialect } from '@baton/refusal';
+import type { Dialect } from '../refusal/dialect';
 import type { Endpoint } from '../generation-request';
 
 /**

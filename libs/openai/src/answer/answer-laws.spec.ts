@@ -1,5 +1,5 @@
 import { defaultTokenizer, type OutputPlan, planOutput } from '@baton/text';
-import type { Dialect } from '@baton/refusal';
+import type { Dialect } from '../refusal/dialect';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GenerationRequest } from '../generation-request';

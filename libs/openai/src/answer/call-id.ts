@@ -1,5 +1,5 @@
 import { hashString, mix } from '@baton/kernel';
-import type { Dialect } from '@baton/refusal';
+import type { Dialect } from '../refusal/dialect';
 
 /** The id of a call: equal in all chunks and on every path, and different for every call. */
 export function callId(

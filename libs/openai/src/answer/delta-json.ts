@@ -1,5 +1,5 @@
 import { asciiJson, type RawJson, rawObject, type ToolKind } from '@baton/text';
-import type { Dialect } from '@baton/refusal';
+import type { Dialect } from '../refusal/dialect';
 import type { CallShape } from '../generation-request';
 
 /** The opening of a call in a stream. */

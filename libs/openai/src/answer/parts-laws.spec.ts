@@ -1,5 +1,5 @@
 import { defaultTokenizer } from '@baton/text';
-import type { Dialect } from '@baton/refusal';
+import type { Dialect } from '../refusal/dialect';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planSequence } from '../plan-sequence';

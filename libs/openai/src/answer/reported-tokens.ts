@@ -1,5 +1,5 @@
 import type { OutputPlan, PlanSegment } from '@baton/text';
-import type { Dialect } from '@baton/refusal';
+import type { Dialect } from '../refusal/dialect';
 import type { GenerationRequest } from '../generation-request';
 
 /** Determines which tokens of a sequence have ids and log-probabilities in the answer. */

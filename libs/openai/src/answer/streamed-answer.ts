@@ -1,7 +1,7 @@
 import { wantsRemoteDecode, type BatonError } from '@baton/contract';
 import { assert } from '@baton/kernel';
 import { asciiJson, type OutputPlan } from '@baton/text';
-import { renderStreamError } from '@baton/refusal';
+import { renderStreamError } from '../refusal/render-error';
 import type { GenerationRequest } from '../generation-request';
 import type { AnswerHead, AnswerOptions } from './answer-head';
 import type { FinalFacts } from './render-final';

@@ -1,6 +1,7 @@
 import { BatonError } from '@baton/contract';
 import { defaultTokenizer, type OutputPlan } from '@baton/text';
-import { type Dialect, renderStreamError } from '@baton/refusal';
+import { type Dialect } from '../refusal/dialect';
+import { renderStreamError } from '../refusal/render-error';
 import { describe, expect, it } from 'vitest';
 import type { GenerationRequest } from '../generation-request';
 import { parseChat } from '../request/parse-chat';

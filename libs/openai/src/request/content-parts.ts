@@ -1,6 +1,6 @@
 import { hashString, isObject, mix } from '@baton/kernel';
 import type { TurnContent } from '@baton/text';
-import { valueError } from '@baton/refusal';
+import { valueError } from '../refusal/request-error';
 import type { RequestLimits } from '../limits';
 import type { ContentPart, MessageField } from './chat.dto';
 import { unsupported } from './unsupported';

@@ -1,5 +1,6 @@
 import { BatonError } from '@baton/contract';
-import { outside, RequestError, valueError } from '@baton/refusal';
+import { outside } from '../refusal/openai-faults';
+import { RequestError, valueError } from '../refusal/request-error';
 import type { Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
 

@@ -1,5 +1,5 @@
 import { CHATML, type ChatTurn, joinedContent, type TurnCall } from '@baton/text';
-import { missingField } from '@baton/refusal';
+import { missingField } from '../refusal/schema-error';
 import type { RequestLimits } from '../limits';
 import type { CalledFunction, CallField, MessageField } from './chat.dto';
 import { ContentReader } from './content-parts';

@@ -1,7 +1,8 @@
 import { BatonError } from '@baton/contract';
 import { RandomStream } from '@baton/kernel';
 import { defaultTokenizer } from '@baton/text';
-import { type Dialect, renderError } from '@baton/refusal';
+import { type Dialect } from '../refusal/dialect';
+import { renderError } from '../refusal/render-error';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../../test/support/runs';
 import { renderFinal } from '../answer/render-final';

@@ -1,5 +1,6 @@
 import { isObject } from '@baton/kernel';
-import { bodyError, jsonError, missingBody, RequestError } from '@baton/refusal';
+import { bodyError, jsonError, missingBody } from '../refusal/schema-error';
+import { RequestError } from '../refusal/request-error';
 import type { RequestLimits } from '../limits';
 
 /**

@@ -1,4 +1,4 @@
-import { valueError } from '@baton/refusal';
+import { valueError } from '../refusal/request-error';
 import type { GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { PromptTotal } from './context-length';

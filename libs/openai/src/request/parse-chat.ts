@@ -1,4 +1,4 @@
-import { refuseUnknown } from '@baton/refusal';
+import { refuseUnknown } from '../refusal/known-fields';
 import { applyChatTemplate, type ChatTurn } from '@baton/text';
 import type {
   GenerationRequest,

@@ -1,5 +1,7 @@
 import { BatonError } from '@baton/contract';
-import { outside, refuseUnknown, valueError } from '@baton/refusal';
+import { outside } from '../refusal/openai-faults';
+import { refuseUnknown } from '../refusal/known-fields';
+import { valueError } from '../refusal/request-error';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { CompletionDto, type PromptField } from './completion.dto';

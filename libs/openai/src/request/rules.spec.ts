@@ -1,4 +1,4 @@
-import { RequestError } from '@baton/refusal';
+import { RequestError } from '../refusal/request-error';
 import { describe, expect, it } from 'vitest';
 import {
   engineFields,

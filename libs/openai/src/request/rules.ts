@@ -1,5 +1,6 @@
 import type { EngineParameters } from '@baton/contract';
-import { schemaError, type SchemaFault, valueError, type ValueFault } from '@baton/refusal';
+import { schemaError, type SchemaFault } from '../refusal/schema-error';
+import { valueError, type ValueFault } from '../refusal/request-error';
 import { below, checkField, type Field, type JsonSchema, objectSchema, type Shape } from './shapes';
 
 type Complaint = Omit<ValueFault, 'field'> | undefined;

@@ -1,4 +1,5 @@
-import { outside, type RequestError, valueError } from '@baton/refusal';
+import { outside } from '../refusal/openai-faults';
+import { type RequestError, valueError } from '../refusal/request-error';
 import type { GenerationRequest, Sampling } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { engineParametersOf } from './rules';

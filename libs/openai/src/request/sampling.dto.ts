@@ -1,4 +1,6 @@
-import { outside, pythonFloat, type ValueFault } from '@baton/refusal';
+import { outside } from '../refusal/openai-faults';
+import { pythonFloat } from '../refusal/python-text';
+import { type ValueFault } from '../refusal/request-error';
 import { sizeFaultOfKvParams } from '../kv-params-size';
 import { ForEngine, Is, Within } from './rules';
 import {

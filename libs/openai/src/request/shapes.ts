@@ -1,5 +1,5 @@
 import { isObject } from '@baton/kernel';
-import type { SchemaFault } from '@baton/refusal';
+import type { SchemaFault } from '../refusal/schema-error';
 
 /** JSON Schema of draft 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

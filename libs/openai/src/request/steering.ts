@@ -1,5 +1,5 @@
 import type { Steering } from '@baton/text';
-import { valueError } from '@baton/refusal';
+import { valueError } from '../refusal/request-error';
 import type { RequestLimits } from '../limits';
 import type { SamplingDto } from './sampling.dto';
 

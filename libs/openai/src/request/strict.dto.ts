@@ -1,4 +1,4 @@
-import type { SchemaFault } from '@baton/refusal';
+import type { SchemaFault } from '../refusal/schema-error';
 import { ChatDto } from './chat.dto';
 import { CompletionDto } from './completion.dto';
 import { declareField } from './rules';

@@ -1,6 +1,6 @@
 import { BatonError } from '@baton/contract';
 import { defaultTokenizer } from '@baton/text';
-import { renderError } from '@baton/refusal';
+import { renderError } from '../refusal/render-error';
 import { describe, expect, it } from 'vitest';
 import type { RequestLimits, Strictness } from '../limits';
 import { parseChat } from './parse-chat';

@@ -1,4 +1,5 @@
-import { schemaError, valueError } from '@baton/refusal';
+import { schemaError } from '../refusal/schema-error';
+import { valueError } from '../refusal/request-error';
 import type { Strictness } from '../limits';
 import type { ChatDto } from './chat.dto';
 import type { CompletionDto } from './completion.dto';

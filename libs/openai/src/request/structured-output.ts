@@ -1,11 +1,7 @@
 import { isObject } from '@baton/kernel';
-import {
-  type Constraint,
-  constrain,
-  ConstraintError,
-  type StructuredText,
-} from '@baton/structured';
-import { missingField, valueError } from '@baton/refusal';
+import { type Constraint, constrain, ConstraintError, type StructuredText } from '@baton/text';
+import { missingField } from '../refusal/schema-error';
+import { valueError } from '../refusal/request-error';
 import { parseNested } from './parse-body';
 import type { FormatField, SamplingDto } from './sampling.dto';
 

@@ -1,5 +1,5 @@
 import { isObject } from '@baton/kernel';
-import { valueError } from '@baton/refusal';
+import { valueError } from '../refusal/request-error';
 import type { ChoiceField, CustomField, FunctionField } from './tools.dto';
 
 /** A tool that a request offers, from any of its fields. */

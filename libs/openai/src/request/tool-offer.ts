@@ -4,9 +4,11 @@ import {
   constrain,
   ConstraintError,
   type StructuredText,
-} from '@baton/structured';
-import { type OfferedTool, type ToolOffer } from '@baton/text';
-import { type Dialect, valueError } from '@baton/refusal';
+  type OfferedTool,
+  type ToolOffer,
+} from '@baton/text';
+import { type Dialect } from '../refusal/dialect';
+import { valueError } from '../refusal/request-error';
 import type { CallShape } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { fittingTools } from '../turn/fitting-tools';

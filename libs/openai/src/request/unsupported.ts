@@ -1,5 +1,5 @@
 import { isObject } from '@baton/kernel';
-import { type RequestError, valueError } from '@baton/refusal';
+import { type RequestError, valueError } from '../refusal/request-error';
 
 type Body = Readonly<Record<string, unknown>>;
 /** Whether a value, neither absent nor null, changes the answer. */

@@ -1,4 +1,5 @@
-import { missingField, RequestError, valueError } from '@baton/refusal';
+import { missingField } from '../refusal/schema-error';
+import { RequestError, valueError } from '../refusal/request-error';
 import type { RequestLimits } from '../limits';
 import type { SpokenMessage } from './open-turn';
 

@@ -1,5 +1,5 @@
 import type { GroupedAttention } from '@baton/hardware';
-import { elementwiseUs } from '@baton/operators';
+import { elementwiseUs } from '../operators/system-facts';
 import { FUSIONS } from './framework';
 import { type Linear, needed, type StepParts } from './step-parts';
 

@@ -6,7 +6,7 @@ import {
   type ModelGeometry,
   type WeightFormat,
 } from '@baton/hardware';
-import type { AttentionShape, AttentionTable } from '@baton/operators';
+import type { AttentionShape, AttentionTable } from '../operators/attention-tables';
 import { layersOf, type Linear, linearOf, needed, type StepParts } from './step-parts';
 import { Uncovered } from './uncovered';
 

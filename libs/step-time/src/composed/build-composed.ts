@@ -1,5 +1,6 @@
 import { checkParallel, describePrecision, type EnginePlacement } from '@baton/hardware';
-import { OperatorTables, type OperatorTexts } from '@baton/operators';
+import { OperatorTables } from '../operators/operator-tables';
+import { type OperatorTexts } from '../operators/operator-texts';
 import { describePlacement } from '../models/roofline';
 import { ComposedStepTime } from './composed-step-time';
 import { type KernelChoice, kernelsOf } from './kernel-choice';

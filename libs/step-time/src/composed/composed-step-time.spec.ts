@@ -1,5 +1,5 @@
 import { findGpu, findModel } from '@baton/hardware';
-import { OperatorTables } from '@baton/operators';
+import { OperatorTables } from '../operators/operator-tables';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildStepTimeModel } from '../build-step-time-model';

@@ -1,4 +1,4 @@
-import { lowerBound } from '@baton/operators';
+import { lowerBound } from '../operators/curve';
 import { PiecewiseLinear } from '../port/piecewise-linear';
 import type { BatchAggregates, DecodeLaw, StepTimeModel } from '../port/step-time-model';
 import { TokenLine } from '../port/token-line';

@@ -1,4 +1,4 @@
-import { lowerBound } from '@baton/operators';
+import { lowerBound } from '../operators/curve';
 import type { DecodeLaw } from '../port/step-time-model';
 import type { TabulatedStep } from './tabulated-step';
 

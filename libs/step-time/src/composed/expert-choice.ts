@@ -1,5 +1,5 @@
 import { expertLayers, type WeightFormat } from '@baton/hardware';
-import { elementwiseUs } from '@baton/operators';
+import { elementwiseUs } from '../operators/system-facts';
 import type { Linear, StepParts } from './step-parts';
 
 /**

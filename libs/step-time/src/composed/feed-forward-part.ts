@@ -5,7 +5,9 @@ import {
   type MixtureOfExperts,
   type WeightFormat,
 } from '@baton/hardware';
-import { elementwiseUs, type ExpertShape, type OperatorFormat } from '@baton/operators';
+import { elementwiseUs } from '../operators/system-facts';
+import { type ExpertShape } from '../operators/expert-table';
+import { type OperatorFormat } from '../operators/number-format';
 import { float32Router } from './float32-router';
 import type { Mxfp4Activations } from './kernel-choice';
 import type { StepKind } from './measured-ends';

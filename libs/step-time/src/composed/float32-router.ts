@@ -1,4 +1,4 @@
-import { elementwiseUs } from '@baton/operators';
+import { elementwiseUs } from '../operators/system-facts';
 import { PiecewiseLinear } from '../port/piecewise-linear';
 import type { Linear, StepParts } from './step-parts';
 

@@ -1,5 +1,5 @@
 import { findGpu, findModel, servedIn } from '@baton/hardware';
-import { OperatorTables } from '@baton/operators';
+import { OperatorTables } from '../operators/operator-tables';
 import { describe, expect, it } from 'vitest';
 import type { KernelChoice } from './kernel-choice';
 import { StepComposer } from './step-composer';

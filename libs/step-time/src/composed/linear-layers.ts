@@ -1,5 +1,5 @@
 import type { WeightFormat } from '@baton/hardware';
-import type { OperatorTables } from '@baton/operators';
+import type { OperatorTables } from '../operators/operator-tables';
 
 /** A linear layer of k inputs and n outputs. */
 export interface LinearShape {

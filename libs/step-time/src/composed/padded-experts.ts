@@ -1,5 +1,5 @@
 import { expertHidden, expertLayers } from '@baton/hardware';
-import { elementwiseUs } from '@baton/operators';
+import { elementwiseUs } from '../operators/system-facts';
 import type { Linear, StepParts } from './step-parts';
 
 const ACTIVATION_BYTES = 2;

@@ -1,5 +1,5 @@
 import { findGpu, findModel, type ModelGeometry, type Precision, servedIn } from '@baton/hardware';
-import { OperatorTables } from '@baton/operators';
+import { OperatorTables } from '../operators/operator-tables';
 import { describe, expect, it } from 'vitest';
 import { readShipped } from '../../../../test/support/shipped-operators';
 import { StepComposer } from './step-composer';

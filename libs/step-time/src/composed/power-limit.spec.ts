@@ -1,6 +1,6 @@
 import { findGpu, findModel, servedIn } from '@baton/hardware';
 import { median } from '@baton/kernel';
-import { OperatorTables } from '@baton/operators';
+import { OperatorTables } from '../operators/operator-tables';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 import { type EnginePlacement, findGpu, findModel, servedIn } from '@baton/hardware';
-import { OperatorTables } from '@baton/operators';
+import { OperatorTables } from '../operators/operator-tables';
 import { describe, expect, it } from 'vitest';
 import type { Framework } from './framework';
 import { feedForwardPartOf } from './feed-forward-part';

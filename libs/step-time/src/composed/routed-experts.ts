@@ -1,5 +1,6 @@
 import type { WeightFormat } from '@baton/hardware';
-import type { AllToAllPhase, ExpertShape } from '@baton/operators';
+import type { AllToAllPhase } from '../operators/all-to-all-table';
+import type { ExpertShape } from '../operators/expert-table';
 import { FUSIONS } from './framework';
 import type { Linear, StepParts } from './step-parts';
 

@@ -1,4 +1,4 @@
-import { elementwiseUs } from '@baton/operators';
+import { elementwiseUs } from '../operators/system-facts';
 import type { Linear, StepParts } from './step-parts';
 
 const LOGIT_BYTES = 2;

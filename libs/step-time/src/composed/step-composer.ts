@@ -6,7 +6,8 @@ import {
   hasEmbedding,
   hasOutputHead,
 } from '@baton/hardware';
-import { elementwiseUs, type OperatorTables } from '@baton/operators';
+import { elementwiseUs } from '../operators/system-facts';
+import { type OperatorTables } from '../operators/operator-tables';
 import {
   type AttentionPart,
   attentionPartOf,

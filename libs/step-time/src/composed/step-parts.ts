@@ -1,5 +1,5 @@
 import type { EnginePlacement } from '@baton/hardware';
-import type { OperatorTables } from '@baton/operators';
+import type { OperatorTables } from '../operators/operator-tables';
 import { FUSIONS } from './framework';
 import type { Kernels } from './kernel-choice';
 import type { MeasuredEnds } from './measured-ends';

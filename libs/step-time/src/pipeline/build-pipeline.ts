@@ -5,7 +5,7 @@ import {
   pipelinePartition,
   stagesOf,
 } from '@baton/hardware';
-import { OperatorTables } from '@baton/operators';
+import { OperatorTables } from '../operators/operator-tables';
 import {
   type ComposedSpec,
   composedStepTime,

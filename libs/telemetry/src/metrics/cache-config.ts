@@ -1,5 +1,4 @@
-import { type BatonConfig, configForStage } from '@baton/config';
-import { kvLayoutOf } from '@baton/engine-setup';
+import { type BatonConfig, configForStage, kvLayoutOf } from '@baton/config';
 import { NULL_BLOCKS } from '@baton/hardware';
 import type { EnginePresence } from '@baton/contract';
 

@@ -2,17 +2,19 @@ import { BATON_FAMILIES } from './baton-families';
 import type { MetricFamily } from './metric-family';
 import { VLLM_FAMILIES } from './vllm-families';
 
-export { acceptedAt, COUNTER_KEYS, HISTOGRAM_KEYS } from './metric-family';
-export type {
-  CounterFamily,
-  CounterKey,
-  GaugeFamily,
-  HistogramFamily,
-  HistogramKey,
-  MetricFamily,
-  OptionalKey,
-  PoolKey,
-  SeriesLabels,
+export {
+  acceptedAt,
+  COUNTER_KEYS,
+  HISTOGRAM_KEYS,
+  type CounterFamily,
+  type CounterKey,
+  type GaugeFamily,
+  type HistogramFamily,
+  type HistogramKey,
+  type MetricFamily,
+  type OptionalKey,
+  type PoolKey,
+  type SeriesLabels,
 } from './metric-family';
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyChatTemplate, type ChatTemplateOptions } from '../chat-prompt';
 import { planOutput } from '../plan-output';
-import { constrain } from '@baton/structured';
+import { constrain } from '../structured/constrain';
 import { defaultTokenizer } from '../tokenizers/named-tokenizers';
 import { segmentText, visibleText } from '../visible-text';
 import type { ChatTurn } from './chat-template';

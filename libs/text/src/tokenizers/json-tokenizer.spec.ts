@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tinyTokenizerJson, type TinyKind } from '../../test/tiny-tokenizer';
 import { planOutput } from '../plan-output';
-import { constrain } from '@baton/structured';
+import { constrain } from '../structured/constrain';
 import { visibleText } from '../visible-text';
 import { readTokenizerJson } from './json-tokenizer';
 

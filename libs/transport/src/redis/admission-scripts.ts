@@ -1,4 +1,4 @@
-import type { Script } from '@baton/redis-scripts';
+import type { Script } from './scripts/script';
 
 const LIVING_TOTAL = `
 local function livingTotal(shares, own, apiPrefix)

@@ -1,6 +1,6 @@
 import type { Punctuality } from '@baton/clock';
 import { Failure } from '@baton/kernel';
-import { parseRedisAddress, type RedisAddress } from '@baton/redis-address';
+import { parseRedisAddress, type RedisAddress } from './address/address';
 import { TransportUnavailable } from '../port/failures';
 import type { Transport } from '../port/transport';
 import { DEFAULT_TIMES, type TransportTimes } from '../times';

@@ -1,4 +1,4 @@
-import type { Script } from '@baton/redis-scripts';
+import type { Script } from './scripts/script';
 
 /** Marks an id as used now. Scores come from a counter in the set, so that no clock is needed. */
 const USE = `

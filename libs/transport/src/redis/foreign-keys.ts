@@ -1,5 +1,5 @@
 import { STAGES } from '@baton/contract';
-import type { Script } from '@baton/redis-scripts';
+import type { Script } from './scripts/script';
 import type { Keys } from './keys';
 
 /** KEYS: any. ARGV: their types. Returns the first foreign key, its type and the expected one. */

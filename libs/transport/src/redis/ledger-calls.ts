@@ -1,5 +1,5 @@
 import type { Epoch } from '@baton/contract';
-import type { ScriptCall, ScriptReply } from '@baton/redis-scripts';
+import type { ScriptCall, ScriptReply } from './scripts/script';
 import { EXHAUSTED_RESULT, LIVE_RECORD_TTL_MS } from '../limits';
 import type { HandoffRecord, RequestResult, RunPermit, RunStart } from '../port/ledger';
 import type { RunClaim } from '../port/queues';

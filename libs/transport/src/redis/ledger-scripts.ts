@@ -1,4 +1,4 @@
-import type { Script } from '@baton/redis-scripts';
+import type { Script } from './scripts/script';
 
 /*
  * The record of a request is one hash:

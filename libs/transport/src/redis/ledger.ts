@@ -1,5 +1,5 @@
 import type { Epoch } from '@baton/contract';
-import type { Script, ScriptCall, ScriptReply, ScriptValue } from '@baton/redis-scripts';
+import type { Script, ScriptCall, ScriptReply, ScriptValue } from './scripts/script';
 import type {
   HandoffRecord,
   RequestLedger,

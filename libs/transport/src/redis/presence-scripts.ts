@@ -1,4 +1,4 @@
-import type { Script } from '@baton/redis-scripts';
+import type { Script } from './scripts/script';
 
 /** Of the board: engine id and instant, so that no value comes twice, not even on a new server. */
 const REVISE = `

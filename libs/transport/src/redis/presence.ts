@@ -1,5 +1,5 @@
 import type { EnginePresence } from '@baton/contract';
-import type { ScriptReply, Script } from '@baton/redis-scripts';
+import type { ScriptReply, Script } from './scripts/script';
 import { CLAIM_TTL_MS } from '../limits';
 import type { PresenceBoard } from '../port/presence';
 import type { RedisAdmission } from './admission';

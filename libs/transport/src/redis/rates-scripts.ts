@@ -1,4 +1,4 @@
-import type { Script } from '@baton/redis-scripts';
+import type { Script } from './scripts/script';
 
 /**
  * The server's clock is the only one, so that all API processes agree. Instants are written with

@@ -1,5 +1,4 @@
-import { type BatonConfig, readApiKeys } from '@baton/config';
-import { type Adapter, loraModulesOf } from '@baton/engine-setup';
+import { type BatonConfig, readApiKeys, type Adapter, loraModulesOf } from '@baton/config';
 import { RequestError } from '@baton/openai';
 import type { Logger } from '@baton/telemetry';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';

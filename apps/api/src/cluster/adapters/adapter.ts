@@ -1,4 +1,4 @@
-import { type Adapter, isAdapter } from '@baton/engine-setup';
+import { type Adapter, isAdapter } from '@baton/config';
 import { isObject, type JsonFields } from '@baton/kernel';
 import { RequestError } from '@baton/openai';
 

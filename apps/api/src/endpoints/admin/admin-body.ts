@@ -1,6 +1,6 @@
 import { isObject } from '@baton/kernel';
 import { BatonError, type Stage, STAGES } from '@baton/contract';
-import { MAX_ENGINES } from '@baton/placement';
+import { MAX_ENGINES } from '@baton/policies';
 
 /** The engines that an order adds. */
 export interface JoinOrder {

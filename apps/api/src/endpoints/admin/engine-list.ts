@@ -1,4 +1,4 @@
-import { memberLoad, type MemberEngine } from '@baton/worker';
+import { memberLoad, type MemberEngine } from '@baton/engine-host';
 
 /** An engine as `/admin/engines` shows it. */
 export interface ListedEngine {

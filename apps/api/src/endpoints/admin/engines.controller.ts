@@ -1,5 +1,5 @@
 import type { Stage } from '@baton/contract';
-import { LiveMembership } from '@baton/worker';
+import { LiveMembership } from '@baton/engine-host';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { Describe } from '../../http/operation';
 import { brokerError } from '../../http/broker-error';

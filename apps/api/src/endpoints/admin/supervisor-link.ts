@@ -1,6 +1,6 @@
 import { UsageError } from '@baton/config';
 import { BatonError, type ChildMessage, type Stage, type SupervisorMessage } from '@baton/contract';
-import type { EngineStarter } from '@baton/worker';
+import type { EngineStarter } from '@baton/engine-host';
 import { SUPERVISED_VARIABLE } from '../../siblings/variables';
 
 /** The channel between this process and the one that started it. */

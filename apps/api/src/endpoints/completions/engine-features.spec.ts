@@ -1,7 +1,7 @@
 import { type BatonConfig, defaultConfig } from '@baton/config';
 import { createLogger } from '@baton/telemetry';
 import { attachInProcess, type Transport } from '@baton/transport';
-import { WorkerHosts } from '@baton/worker';
+import { WorkerHosts } from '@baton/engine-host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture, readStream } from '../../../test/api-fixture';
 import { until } from '../../../test/until';

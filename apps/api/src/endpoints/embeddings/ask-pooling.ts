@@ -7,7 +7,7 @@ import {
   parseScore,
   type PoolingContext,
   type PoolingTask,
-} from '@baton/pooling';
+} from '@baton/openai';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { Ask, Reading } from '../../request/take/call';
 

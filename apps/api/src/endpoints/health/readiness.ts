@@ -1,6 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import { parseTopology } from '@baton/placement';
+import { parseTopology } from '@baton/policies';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';

@@ -1,4 +1,4 @@
-import { messageId, parseMessages, renderMessage, StreamedMessage } from '@baton/anthropic';
+import { messageId, parseMessages, renderMessage, StreamedMessage } from '@baton/openai';
 import { assert } from '@baton/kernel';
 import type { Answer } from '../../request/answer/answer';
 import { StreamAnswer } from '../../request/answer/stream';

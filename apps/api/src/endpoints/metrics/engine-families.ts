@@ -1,6 +1,6 @@
 import { type BatonConfig, LiveSettings, shownEngines } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
-import { withUpstreamMetrics } from '@baton/executors';
+import { withUpstreamMetrics } from '@baton/engine-host';
 import { cacheConfigLabels, renderEngineMetrics } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';

@@ -3,7 +3,7 @@ import {
   parseSglangGenerate,
   renderSglangGenerate,
   StreamedSglangGenerate,
-} from '@baton/token-api';
+} from '@baton/openai';
 import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { Ask, Reading } from '../../request/take/call';

@@ -1,4 +1,4 @@
-import { parseGenerate, renderGenerate, StreamedGenerate } from '@baton/token-api';
+import { parseGenerate, renderGenerate, StreamedGenerate } from '@baton/openai';
 import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { Ask } from '../../request/take/call';

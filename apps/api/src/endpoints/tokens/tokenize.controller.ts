@@ -1,4 +1,4 @@
-import { tokenizerInfoBody } from '@baton/token-api';
+import { tokenizerInfoBody } from '@baton/openai';
 import { Body, Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { ByTenant } from '../../http/access/tenant';

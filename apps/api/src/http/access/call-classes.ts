@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type BatonConfig, queueingClasses } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import type { SloClass, SloClasses } from '@baton/flow-control';
+import type { SloClass, SloClasses } from '@baton/policies';
 import { fieldsIn } from '@baton/kernel';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '../../tokens';

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type BatonConfig } from '@baton/config';
-import { servedNamesOf } from '@baton/engine-setup';
+import { type BatonConfig, servedNamesOf } from '@baton/config';
 import { BatonError, type ClusterHello } from '@baton/contract';
 import { VERSION } from '@baton/kernel';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';

@@ -1,5 +1,10 @@
-import { FAULT_STAGES, type FaultKind, type FaultNote, type FaultStage } from '@baton/contract';
-import { KINDS } from '@baton/faults';
+import {
+  FAULT_STAGES,
+  type FaultKind,
+  type FaultNote,
+  type FaultStage,
+  KINDS,
+} from '@baton/contract';
 import { renderNumbers } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
 import type { RequestObserver } from '../port/port';

@@ -1,4 +1,4 @@
-import type { DropReason, FlowQueue, SloClass } from '@baton/flow-control';
+import type { DropReason, FlowQueue, SloClass } from '@baton/policies';
 import { BucketCounts, type MetricSeries, renderHistogram, renderNumbers } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
 

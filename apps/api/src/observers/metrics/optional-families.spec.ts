@@ -1,4 +1,4 @@
-import { profileToFile } from '@baton/profile-files';
+import { profileToFile } from '@baton/step-time';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 import { LiveSettings, placerSpec } from '@baton/config';
-import { policyName } from '@baton/placement';
-import { PolicyDecisionBook, type PolicyDecisionCount, PolicyFaultBook } from '@baton/routing';
+import { policyName } from '@baton/policies';
+import { PolicyDecisionBook, type PolicyDecisionCount, PolicyFaultBook } from '@baton/engine-host';
 import type { BatonError, EnginePresence, Stage } from '@baton/contract';
 import { engineLabels, type MetricSeries, renderNumbers } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';

@@ -1,6 +1,6 @@
 import { type BatonConfig, placerSpec } from '@baton/config';
 import { type EnginePresence, type Stage, STAGES } from '@baton/contract';
-import { engineQueue, sharedQueue } from '@baton/routing';
+import { engineQueue, sharedQueue } from '@baton/engine-host';
 import { renderNumbers } from '@baton/telemetry';
 import type { QueueName, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';

@@ -1,5 +1,5 @@
 import type { BatonConfig } from '@baton/config';
-import type { SloClass } from '@baton/flow-control';
+import type { SloClass } from '@baton/policies';
 import { msToUs } from '@baton/kernel';
 import { BucketCounts, type MetricSeries, renderHistogram, renderNumbers } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';

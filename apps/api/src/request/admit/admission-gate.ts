@@ -1,6 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/contract';
-import { retryAfterSeconds } from '@baton/placement';
+import { retryAfterSeconds } from '@baton/policies';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { TurnBatch } from '../../cluster/turn-batch';

@@ -9,10 +9,11 @@ import {
   type FlowLimits,
   type FlowPolicy,
   type Ticket,
-} from '@baton/flow-control';
+  type PolicyWatch,
+  retryAfterSeconds,
+} from '@baton/policies';
 import { type Micros, RandomStream, usToMs, usToSeconds } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
-import { type PolicyWatch, retryAfterSeconds } from '@baton/placement';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';

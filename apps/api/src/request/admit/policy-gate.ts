@@ -8,8 +8,8 @@ import {
   buildAdmission,
   type PolicyWatch,
   retryAfterSeconds,
-} from '@baton/placement';
-import type { JobRouting, PromptFacts } from '@baton/routing';
+} from '@baton/policies';
+import type { JobRouting, PromptFacts } from '@baton/engine-host';
 import { Inject, Injectable } from '@nestjs/common';
 import { CallClasses } from '../../http/access/call-classes';
 import { CONFIG, POLICY_WATCH, ROUTING } from '../../tokens';

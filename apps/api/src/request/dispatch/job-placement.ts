@@ -1,6 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 import type { EngineJob } from '@baton/contract';
-import { type JobRouting, needsLoads } from '@baton/routing';
+import { type JobRouting, needsLoads } from '@baton/engine-host';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import type { Sequence } from '../../frames/sequence';

@@ -1,5 +1,4 @@
-import { BatonError, type ErrorCode, INJECTED } from '@baton/contract';
-import { InjectedError } from '@baton/faults';
+import { BatonError, type ErrorCode, INJECTED, InjectedError } from '@baton/contract';
 import { UpstreamError } from '@baton/openai';
 import type { Sequence } from '../../frames/sequence';
 

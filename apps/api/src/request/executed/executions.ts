@@ -1,6 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 import { BatonError, type EngineJob, type ExecutedRequest } from '@baton/contract';
-import { executes, executesAny } from '@baton/executors';
+import { executes, executesAny } from '@baton/engine-host';
 import { answerId, type Endpoint, executedRequest, type RequestLimits } from '@baton/openai';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';

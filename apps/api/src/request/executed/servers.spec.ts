@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BatonConfig, defaultConfig } from '@baton/config';
-import { checkUpstreams } from '@baton/executors';
+import { checkUpstreams } from '@baton/engine-host';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClusterFixture } from '../../../test/cluster-fixture';
 import { decodes, ScriptedServer } from '../../../test/scripted-server';

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type BatonConfig, faultSettings, LiveSettings } from '@baton/config';
-import type { Fault } from '@baton/contract';
-import { FaultBook, InjectedError, isDue } from '@baton/faults';
+import { type Fault, FaultBook, InjectedError, isDue } from '@baton/contract';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DetachedResponse } from '../../http/detached-response';
 import { FaultMetrics } from '../../observers/metrics/fault-metrics';

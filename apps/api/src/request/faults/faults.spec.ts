@@ -1,7 +1,7 @@
 import type { BatonConfig } from '@baton/config';
 import type { FaultKind, FaultStage } from '@baton/contract';
 import { RandomStream } from '@baton/kernel';
-import { parseTopology } from '@baton/placement';
+import { parseTopology } from '@baton/policies';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readStream } from '../../../test/api-fixture';
 import { ClusterFixture } from '../../../test/cluster-fixture';

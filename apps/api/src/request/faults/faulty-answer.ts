@@ -1,6 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import type { BatonError, EndReason, Fault, FaultAction } from '@baton/contract';
-import { InjectedError } from '@baton/faults';
+import {
+  type BatonError,
+  type EndReason,
+  type Fault,
+  type FaultAction,
+  InjectedError,
+} from '@baton/contract';
 import type { HttpAnswer } from '../../http/http-answer';
 import type { Answer, AnswerFacts, TokenSpan } from '../answer/answer';
 

@@ -1,5 +1,4 @@
-import { type BatonConfig } from '@baton/config';
-import { modelOf, servedNamesOf } from '@baton/engine-setup';
+import { type BatonConfig, modelOf, servedNamesOf } from '@baton/config';
 import type { PlanContext, RequestLimits } from '@baton/openai';
 import type { TextParts } from './text-setup';
 

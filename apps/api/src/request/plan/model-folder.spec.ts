@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BatonConfig, defaultConfig } from '@baton/config';
 import { createLogger } from '@baton/telemetry';
-import { tokenizerInfoBody } from '@baton/token-api';
+import { tokenizerInfoBody } from '@baton/openai';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tinyTokenizerJson } from '../../../../../libs/text/test/tiny-tokenizer';
 import { TextSetup } from './text-setup';

@@ -1,5 +1,4 @@
-import { type BatonConfig, type TextFiles, textFilesOf } from '@baton/config';
-import { modelFolderOf } from '@baton/engine-setup';
+import { type BatonConfig, type TextFiles, textFilesOf, modelFolderOf } from '@baton/config';
 import { unreachable } from '@baton/kernel';
 import type { Logger } from '@baton/telemetry';
 import {

@@ -1,5 +1,5 @@
 import type { BatonConfig } from '@baton/config';
-import { POLICY_KINDS } from '@baton/placement';
+import { POLICY_KINDS } from '@baton/policies';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,13 @@
-import { countTokensBody } from '@baton/anthropic';
-import type { RequestLimits } from '@baton/openai';
+import {
+  countTokensBody,
+  type RequestLimits,
+  derenderChatBody,
+  derenderCompletionBody,
+  detokenizeBody,
+  renderChatBody,
+  renderCompletionBody,
+  tokenizeBody,
+} from '@baton/openai';
 import {
   chatMessagesBody,
   newConversationBody,
@@ -8,14 +16,6 @@ import {
   storedConversationBody,
   storedResponseBody,
 } from '@baton/responses';
-import {
-  derenderChatBody,
-  derenderCompletionBody,
-  detokenizeBody,
-  renderChatBody,
-  renderCompletionBody,
-  tokenizeBody,
-} from '@baton/token-api';
 
 /** Answers that are functions of a body, without an engine, by their names in threads. */
 export const BODY_ANSWERS = {

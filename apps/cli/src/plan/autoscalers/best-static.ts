@@ -1,5 +1,5 @@
 import { UsageError } from '@baton/config';
-import { type EngineRole, formatTopology, parseEngines, type Topology } from '@baton/placement';
+import { type EngineRole, formatTopology, parseEngines, type Topology } from '@baton/policies';
 import { isAsGood } from './shares';
 import type { ScalingTrial } from './trial';
 

@@ -1,4 +1,4 @@
-import { formatTopology, parseEngines } from '@baton/placement';
+import { formatTopology, parseEngines } from '@baton/policies';
 import { rolesIn } from './best-static';
 import { withLargestShares, isAsGood } from './shares';
 import type { ScalingTrial } from './trial';

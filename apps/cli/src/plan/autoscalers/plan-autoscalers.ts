@@ -1,6 +1,6 @@
 import { formatSlo } from '@baton/analysis';
 import { flagName, UsageError } from '@baton/config';
-import { ratesOf } from '@baton/costs';
+import { ratesOf } from '@baton/planner';
 import { prepareReplay, type PreparedReplay } from '@baton/replay';
 import { claimFolder } from '../../claim-output';
 import { withProgress } from '../../progress';

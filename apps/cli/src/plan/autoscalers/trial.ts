@@ -1,10 +1,14 @@
-import { type ClassSummary, summarise } from '@baton/analysis';
-import { classOptions, simulate } from '@baton/cluster';
+import {
+  type ClassSummary,
+  summarise,
+  type CostRates,
+  type RoleScaling,
+  type StartupSummary,
+} from '@baton/analysis';
+import { classOptions, simulate, scenarioOf } from '@baton/simulation';
 import { type BatonConfig, isModulePath } from '@baton/config';
-import type { CostRates, RoleScaling, StartupSummary } from '@baton/analysis';
-import type { PolicyFault } from '@baton/placement';
+import type { PolicyFault } from '@baton/policies';
 import { type PreparedReplay, scaledReplay } from '@baton/replay';
-import { scenarioOf } from '@baton/scenario';
 import { runWatched } from '../../replay/run-watched';
 import type { ReplayFlags } from '../../replay/replay-flags';
 

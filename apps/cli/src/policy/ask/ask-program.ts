@@ -1,11 +1,10 @@
 import { summarise, type Summary } from '@baton/analysis';
-import { type ClusterScenario, simulate } from '@baton/cluster';
+import { type ClusterScenario, simulate, mostGpus } from '@baton/simulation';
 import { flagName, UsageError } from '@baton/config';
 import { usToSeconds } from '@baton/kernel';
-import { parseTopology, PolicyError } from '@baton/placement';
+import { parseTopology, PolicyError } from '@baton/policies';
 import { type PreparedReplay, prepareReplay } from '@baton/replay';
-import { configuredAutoscaler } from '@baton/scaling';
-import { mostGpus } from '@baton/scenario';
+import { configuredAutoscaler } from '@baton/supervisor';
 import {
   type GivenReplayFlags,
   readReplayFlags,

@@ -1,6 +1,12 @@
-import { type OwnScalePolicy, ROLES } from '@baton/autoscaling';
+import {
+  type OwnScalePolicy,
+  ROLES,
+  type EngineView,
+  type OwnSpec,
+  type PlacementContext,
+  type Policy,
+} from '@baton/policies';
 import { usToMs, usToSeconds } from '@baton/kernel';
-import type { EngineView, OwnSpec, PlacementContext, Policy } from '@baton/placement';
 
 /** Sends a question to the program and returns its action. */
 export type Asking = (question: Readonly<Record<string, unknown>>) => unknown;

@@ -1,5 +1,5 @@
 import { NEVER } from '@baton/analysis';
-import { simulate } from '@baton/cluster';
+import { simulate } from '@baton/simulation';
 import { prepareReplay } from '@baton/replay';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readReplayFlags } from '../replay-flags';

@@ -1,6 +1,6 @@
 import { assert } from '@baton/kernel';
-import type { RedisAddress } from '@baton/redis-address';
-import { ALLOW_OOM } from '@baton/redis-scripts';
+import type { RedisAddress } from '../address/address';
+import { ALLOW_OOM } from '../scripts/script';
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 
 type NetStream = Redis['stream'];

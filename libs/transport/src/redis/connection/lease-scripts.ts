@@ -1,4 +1,4 @@
-import type { Script } from '@baton/redis-scripts';
+import type { Script } from '../scripts/script';
 
 /**
  * Extends leases that this process still has, as BullMQ's `extendLock` does, and never shortens

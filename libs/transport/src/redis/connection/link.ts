@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Beat, Punctuality, quicken } from '@baton/clock';
-import type { RedisAddress } from '@baton/redis-address';
-import { ScriptRunner } from '@baton/redis-scripts';
+import type { RedisAddress } from '../address/address';
+import { ScriptRunner } from '../scripts/script';
 import { TransportForeign, TransportUnavailable } from '../../port/failures';
 import type { TransportTimes } from '../../times';
 import { type MarkingClient, openClient } from './client';

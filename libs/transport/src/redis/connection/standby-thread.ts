@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
-import { ScriptRunner } from '@baton/redis-scripts';
-import { type Lease, LeaseTable, SharedInstant, watchHeartbeat } from '@baton/shared-memory';
+import { ScriptRunner } from '../scripts/script';
+import { type Lease, LeaseTable, SharedInstant, watchHeartbeat } from '@baton/clock';
 import { openClient } from './client';
 import { EXTEND_LEASES } from './lease-scripts';
 import type { StandbyData } from './standby';

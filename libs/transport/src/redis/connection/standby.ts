@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { RedisAddress } from '@baton/redis-address';
-import { type Lease, LeaseTable, SharedInstant } from '@baton/shared-memory';
+import type { RedisAddress } from '../address/address';
+import { type Lease, LeaseTable, SharedInstant } from '@baton/clock';
 import type { TransportTimes } from '../../times';
 
 export interface StandbyOptions {

@@ -1,5 +1,5 @@
 import { type EngineJob, jobId } from '@baton/contract';
-import type { ScriptCall, ScriptValue } from '@baton/redis-scripts';
+import type { ScriptCall, ScriptValue } from '../scripts/script';
 import { Job, type JobsOptions, PRIORITY_LIMIT, type Queue, type RedisClient } from 'bullmq';
 import type { MarkingClient } from '../connection/client';
 import { withoutColons } from '../keys';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Beat, quicken, SLOW_BEAT_MS } from '@baton/clock';
 import { Signal } from '@baton/kernel';
-import type { JobTaker } from '@baton/redis-scripts';
+import type { JobTaker } from '../scripts/taking-order';
 import type { Redis } from 'ioredis';
 import type { ConsumeOptions, JobConsumer } from '../../port/queues';
 import type { TransportTimes } from '../../times';

@@ -1,5 +1,5 @@
 import type { EngineJob } from '@baton/contract';
-import type { Script, ScriptCalls } from '@baton/redis-scripts';
+import type { Script, ScriptCalls } from '../scripts/script';
 import type { JobFinish, HandOver, QueueName } from '../../port/queues';
 import type { RedisLink } from '../connection/link';
 import type { LedgerCalls } from '../ledger-calls';

@@ -1,12 +1,6 @@
 import type { EngineJob } from '@baton/contract';
-import {
-  type JobTaker,
-  placeOf,
-  type Script,
-  type ScriptCall,
-  type ScriptReply,
-  TAKING_ORDER,
-} from '@baton/redis-scripts';
+import { type JobTaker, placeOf, TAKING_ORDER } from '../scripts/taking-order';
+import { type Script, type ScriptCall, type ScriptReply } from '../scripts/script';
 import { Job, type JobJsonRaw } from 'bullmq';
 import type { RunPermit } from '../../port/ledger';
 import type { RunClaim } from '../../port/queues';

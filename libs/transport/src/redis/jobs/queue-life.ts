@@ -1,5 +1,5 @@
 import { type EngineJob, jobId } from '@baton/contract';
-import type { ScriptCall } from '@baton/redis-scripts';
+import type { ScriptCall } from '../scripts/script';
 import { LIVE_RECORD_TTL_MS } from '../../limits';
 import type { RedisLink } from '../connection/link';
 import { withoutColons } from '../keys';

@@ -1,4 +1,4 @@
-import type { Script } from '@baton/redis-scripts';
+import type { Script } from '../scripts/script';
 
 /**
  * Empties a BullMQ queue for good. KEYS: wait, active, prioritized, then every other key of the

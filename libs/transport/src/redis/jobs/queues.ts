@@ -1,6 +1,6 @@
 import type { EngineJob } from '@baton/contract';
 import { assert } from '@baton/kernel';
-import type { Script, ScriptReply } from '@baton/redis-scripts';
+import type { Script, ScriptReply } from '../scripts/script';
 import { Queue, Worker } from 'bullmq';
 import type { ConsumeOptions, JobConsumer, JobQueues, QueueName } from '../../port/queues';
 import type { TransportTimes } from '../../times';

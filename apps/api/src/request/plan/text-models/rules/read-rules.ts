@@ -1,7 +1,6 @@
-import { InjectedError } from '@baton/faults';
+import { InjectedError } from '@baton/contract';
 import { parseDuration, spendWork } from '@baton/kernel';
-import { type GivenCall } from '@baton/text';
-import { patternTest, TextPatternError } from '@baton/structured';
+import { type GivenCall, patternTest, TextPatternError } from '@baton/text';
 import type { RuleOutcome, Rule, RuleMatch, RuleSet, TextTest } from './rule';
 import { readYaml, type YamlValue } from './yaml-fields';
 

@@ -1,2 +1,0 @@
-export { type Broker, type BrokerOptions, CacheUnusable } from './broker';
-export { detectBroker, resolveBroker } from './resolve-broker';

@@ -1,0 +1,57 @@
+import { readFileSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { reasonOf } from '@baton/kernel';
+import { findModel, geometryFromConfig, type ModelGeometry } from '@baton/hardware';
+import { UsageError } from '../usage-error';
+
+const BYTES_MAX = 4 * 2 ** 20;
+const FILE = 'config.json';
+
+/**
+ * The model of an option: the path of a `config.json`, or of a folder with one, or a name of the
+ * catalogue. A path ends in `.json`, or begins with `.` or `/`.
+ *
+ * @throws UsageError when the file cannot be read; HardwareError for an unknown name or an unusable
+ * file
+ */
+export function modelOf(name: string): ModelGeometry {
+  return isPath(name) ? modelFromFile(name) : findModel(name);
+}
+
+/** The folder of a model that is named by a path. Undefined: its name is in the catalogue. */
+export function modelFolderOf(name: string): string | undefined {
+  return isPath(name) ? dirname(resolve(fileOf(name))) : undefined;
+}
+
+function isPath(name: string): boolean {
+  return /^[./]/.test(name) || name.endsWith('.json');
+}
+
+function modelFromFile(path: string): ModelGeometry {
+  const file = fileOf(path);
+  return geometryFromConfig(jsonOf(file), nameOf(resolve(file)));
+}
+
+/** A `config.json` has the name of its folder, as for published models; other files their own. */
+function nameOf(file: string): string {
+  return basename(file) === FILE ? basename(dirname(file)) : basename(file, extname(file));
+}
+
+function fileOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new UsageError(`model ${path} does not exist.`);
+  if (!found.isDirectory()) return path;
+  const file = join(path, FILE);
+  if (statSync(file, { throwIfNoEntry: false }) !== undefined) return file;
+  throw new UsageError(`model folder ${path} has no ${FILE}.`);
+}
+
+function jsonOf(file: string): unknown {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > BYTES_MAX) throw new UsageError(`model ${file} is larger than ${BYTES_MAX} bytes.`);
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`model ${file} cannot be read: ${reasonOf(error)}.`);
+  }
+}

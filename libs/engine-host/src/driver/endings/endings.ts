@@ -1,0 +1,205 @@
+import {
+  emptyFrameEntry,
+  type EndReason,
+  type ErrorCode,
+  type UpstreamFailure,
+} from '@baton/contract';
+import type { EngineSlot } from '../../live-engine/engine/engine-slot';
+import type { Frames } from '../../live-engine/runs/frames';
+import type { KvEvents } from '../../live-engine/observers/kv-events';
+import type { Run, RunTable } from '../../live-engine/runs/run';
+import type { RunOutcome, RunSpans } from '../../live-engine/observers/run-spans';
+import type { StepLoop } from '../../live-engine/engine/step-loop';
+import type { EngineStats, Logger } from '@baton/telemetry';
+import type { RequestLedger, RequestResult, TakenJob } from '@baton/transport';
+import type { FaultPlan } from './fault-plan';
+import type { FinishedRun, FinishedRuns } from './finished-runs';
+
+/** The reason why a run ends from outside: its request was aborted, or only this run is void. */
+export type LettingGo = 'aborted' | 'superseded';
+
+export interface EndingsParts {
+  readonly slot: EngineSlot;
+  readonly loop: StepLoop;
+  readonly runs: RunTable;
+  readonly finished: FinishedRuns;
+  readonly ledger: RequestLedger;
+  readonly frames: Frames;
+  readonly stats: EngineStats;
+  /** This and the next two are undefined when they are not configured. */
+  readonly spans: RunSpans | undefined;
+  readonly kvEvents: KvEvents | undefined;
+  readonly faults: FaultPlan | undefined;
+  readonly log: Logger;
+}
+
+/**
+ * All ways in which a run ends in this process. Each frees the resources of the run immediately.
+ * The name of a method states what ends besides the run: the request (its result is stored in the
+ * ledger), the job (it leaves the queue), or nothing.
+ */
+export class Endings {
+  private readonly entry = emptyFrameEntry();
+
+  private letGo: (run: Run, why: LettingGo) => void = () => undefined;
+
+  constructor(private readonly parts: EndingsParts) {}
+
+  /**
+   * @param letGo frees the resources in other parts; called before the engine drops the sequence
+   */
+  onLettingGo(letGo: (run: Run, why: LettingGo) => void): void {
+    this.letGo = letGo;
+  }
+
+  /** The engine has finished the sequence, and its last tokens are in the frame. */
+  finishRequest(run: Run, result: RequestResult, tail?: string): void {
+    const finished = this.parts.finished.keep(run, result, tail);
+    this.leave(run, 'finished');
+    void this.store(finished, run);
+  }
+
+  failRequest(run: Run, code: ErrorCode): void {
+    this.failWith(run, code, JSON.stringify(code));
+  }
+
+  /** An upstream server has refused the request; the client gets its message. */
+  failRequestUpstream(run: Run, failure: UpstreamFailure): void {
+    this.failWith(run, failure.code, JSON.stringify(failure));
+  }
+
+  private failWith(run: Run, code: ErrorCode, tail: string): void {
+    this.parts.stats.add('runs_failed');
+    const { emitted } = run;
+    this.addEndFrame(run, { reason: 'error', tail });
+    const result = { reason: 'error', tokens: emitted, errorCode: code } as const;
+    const finished = this.parts.finished.keep(run, result, tail);
+    this.release(run, 'aborted');
+    void this.store(finished, run);
+  }
+
+  /** The ledger records the request as aborted; run and job end. */
+  abortRun(run: Run): void {
+    this.parts.stats.add('runs_aborted');
+    this.addEndFrame(run, { reason: 'abort', tail: undefined });
+    this.release(run, 'aborted');
+    this.removeJob(run.taken);
+  }
+
+  /** Only this run ends: another run continues, or another worker has the job. */
+  supersedeRun(run: Run): void {
+    this.release(run, 'superseded');
+    this.excuseRun(run);
+  }
+
+  /** A run whose lock is lost while its worker is alive does not count as a run of the request. */
+  excuseRun({ job: { requestId }, epoch }: Run): void {
+    if (epoch === 0) return;
+    const { stats, ledger, log } = this.parts;
+    stats.add('runs_excused');
+    ledger.withdraw(requestId, epoch).catch((error: unknown) => {
+      log.debug({ err: error, requestId }, 'a lost run counts');
+    });
+  }
+
+  /** The run ends, and its job goes back to the front of the queue. */
+  returnJob(run: Run): void {
+    this.release(run, 'superseded');
+    this.returnTaken(run.taken);
+  }
+
+  /**
+   * As `returnJob`, because this engine leaves: the run does not count. Resolves when the job is
+   * back, or will stall.
+   */
+  returnJobUncounted(run: Run): Promise<void> {
+    this.release(run, 'superseded');
+    const withdrawn = this.parts.ledger.withdraw(run.job.requestId, run.epoch);
+    const back = (): Promise<void> => run.taken.giveBack();
+    return this.settled(withdrawn.then(back, back), run.taken);
+  }
+
+  /** Run and job end; the request continues elsewhere or has ended. */
+  dropJob(run: Run): void {
+    this.release(run, 'superseded');
+    this.removeJob(run.taken);
+  }
+
+  /**
+   * Run and job end; another stage has the request, and the KV that this run holds for it stays.
+   */
+  passOn(run: Run): void {
+    this.leave(run, 'handed over');
+    this.removeJob(run.taken);
+  }
+
+  /** A job without a run leaves the queue. */
+  removeJob(taken: TakenJob): void {
+    void this.settled(taken.done(), taken);
+  }
+
+  /**
+   * A job without a run goes back to the front of the queue; the run that began with its take does
+   * not count.
+   */
+  returnTakenUncounted(taken: TakenJob): void {
+    const { permit, job } = taken;
+    const epoch = permit?.kind === 'run' ? permit.epoch : 0;
+    if (epoch > 0) void this.settled(this.parts.ledger.withdraw(job.requestId, epoch), taken);
+    this.returnTaken(taken);
+  }
+
+  /** A job without a run goes back to the front of the queue. */
+  returnTaken(taken: TakenJob): void {
+    void this.settled(taken.giveBack(), taken);
+  }
+
+  /** Removes the run from the engine; job and request do not change. Idempotent. */
+  private release(run: Run, why: LettingGo): void {
+    const { slot, loop, runs } = this.parts;
+    if (run.state === 'over') return;
+    const { handle } = run;
+    runs.remove(run);
+    this.letGo(run, why);
+    if (handle >= 0) {
+      slot.engine.abort(handle);
+      loop.wake();
+    }
+    this.leave(run, 'released');
+  }
+
+  /** Frees the resources of a run whose sequence has already left the engine. */
+  private leave(run: Run, outcome: RunOutcome): void {
+    const { spans, runs, kvEvents, frames } = this.parts;
+    spans?.endRun(run, outcome, frames.nowUs());
+    runs.remove(run);
+    kvEvents?.forget(run.job);
+    frames.release(run.outbox);
+  }
+
+  private addEndFrame(run: Run, end: { reason: EndReason; tail: string | undefined }): void {
+    const { entry } = this;
+    entry.streamId = run.job.streamId;
+    entry.epoch = run.epoch;
+    entry.kind = 'end';
+    entry.reason = end.reason;
+    entry.first = run.emitted;
+    entry.tail = end.tail;
+    this.parts.frames.add(run.outbox, entry);
+    this.parts.frames.flushSoon();
+  }
+
+  /** Stores the result and removes the job, in one step. */
+  private async store(finished: FinishedRun, run: Run): Promise<void> {
+    const { faults } = this.parts;
+    faults?.reached('ended');
+    if (await this.parts.finished.store(finished, run.taken)) faults?.reached('finished');
+  }
+
+  private async settled(work: Promise<unknown>, { job }: TakenJob): Promise<void> {
+    const { requestId } = job;
+    await work.catch((error: unknown) => {
+      this.parts.log.debug({ err: error, requestId }, 'job not settled, it will stall and return');
+    });
+  }
+}

@@ -1,0 +1,113 @@
+import type { LiveClock } from '@baton/clock';
+import type { FetchFailure } from '@baton/handoff';
+import type { EngineSlot } from '../../live-engine/engine/engine-slot';
+import type { Run, RunTable } from '../../live-engine/runs/run';
+import type { StepLoop } from '../../live-engine/engine/step-loop';
+import { sharedQueue } from '../../routing/job-routing';
+import type { Logger } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import type { Endings } from '../endings/endings';
+import type { DriverOptions } from '../options';
+
+export interface FailedFetchesParts {
+  readonly options: Pick<DriverOptions, 'strictKv' | 'kvLoadFailurePolicy' | 'workerLossPolicy'>;
+  readonly transport: Pick<Transport, 'ledger' | 'jobs'>;
+  readonly clock: LiveClock;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly loop: StepLoop;
+  readonly endings: Endings;
+  readonly log: Logger;
+}
+
+/**
+ * Decides what happens to a request whose KV will not arrive. A routed request has lost its source:
+ * by `worker_loss_policy` it is computed again or fails. `kv_load_failure_policy` applies to
+ * parameters from outside and to injected faults. A prefill leg without the KV of its earlier turn
+ * computes it.
+ */
+export class FailedFetches {
+  constructor(private readonly parts: FailedFetchesParts) {}
+
+  onFailed(run: Run, why: FetchFailure): void {
+    const { options, log, endings } = this.parts;
+    log.debug({ requestId: run.job.requestId, why }, 'KV not loaded');
+    if (options.strictKv && isUnknown(run, why)) {
+      endings.failRequest(run, 'kv_reference_refused');
+    } else if (run.job.flow === 'attach' || run.fetching?.hasInjectedFault === true) {
+      if (options.kvLoadFailurePolicy === 'fail') endings.failRequest(run, 'kv_load_failed');
+      else this.recompute(run);
+    } else if (run.job.flow === 'hold') {
+      this.recompute(run);
+    } else {
+      this.onSourceGone(run);
+    }
+  }
+
+  /** The coordinator considers the run void: its job is done. */
+  onRefused(run: Run): void {
+    this.parts.endings.dropJob(run);
+  }
+
+  /** Called also for a routed job whose hand-over record is gone. */
+  onSourceGone(run: Run): void {
+    const { options, endings, slot, log } = this.parts;
+    if (options.workerLossPolicy === 'fail') {
+      endings.failRequest(run, 'worker_lost');
+      return;
+    }
+    run.state = 'moving-on';
+    this.leaveEngine(run);
+    this.endReturned(run).catch((error: unknown) => {
+      log.warn(
+        { err: error, requestId: run.job.requestId },
+        'sending a request back to prefill failed',
+      );
+      if (run.state !== 'over') slot.guard(() => endings.returnJob(run));
+    });
+  }
+
+  /** The engine computes the prompt itself, with or without reserved blocks. */
+  recompute(run: Run): void {
+    const { loop, clock, slot } = this.parts;
+    loop.enter(clock.nowUs(), () => {
+      if (run.handle >= 0) slot.engine.kvFailed(run.handle);
+    });
+  }
+
+  private leaveEngine(run: Run): void {
+    const { slot, runs } = this.parts;
+    const { handle } = run;
+    runs.unbind(run);
+    if (handle >= 0) slot.engine.abort(handle);
+  }
+
+  /**
+   * Starts a new prefill for the request, under the next submission. False, with nothing changed,
+   * when another run has it.
+   */
+  async returnToPrefill({ job, epoch }: Run): Promise<boolean> {
+    const { transport, clock } = this.parts;
+    const submission = await transport.ledger.returnToPrefill(job.requestId, epoch);
+    if (submission === undefined) return false;
+    const causeUs = clock.wall.nowUs();
+    const queue = sharedQueue('prefill', job.dataParallelRank);
+    await transport.jobs.add(queue, [{ ...job, submission, causeUs }]);
+    return true;
+  }
+
+  private async endReturned(run: Run): Promise<void> {
+    await this.returnToPrefill(run);
+    if (run.state !== 'over') this.parts.endings.passOn(run);
+  }
+}
+
+/**
+ * Whether the parameters name unknown blocks or an unknown holder; false for a transfer that broke
+ * after its start.
+ */
+function isUnknown({ job, fetching }: Run, why: FetchFailure): boolean {
+  const isOutside = job.flow === 'attach' || job.flow === 'hold';
+  const isReference = isOutside && fetching?.hasInjectedFault !== true;
+  return isReference && (why === 'expired' || why === 'lost');
+}

@@ -1,0 +1,286 @@
+import type { LiveClock } from '@baton/clock';
+import type { EngineMessage } from '@baton/contract';
+import { leaseTimes, type TargetAction, TargetCoordinator, type TargetFact } from '@baton/handoff';
+import { type Micros, unreachable } from '@baton/kernel';
+import { type EngineIdentity } from '../../live-engine/engine/engine-identity';
+import { type EngineSlot, WakeUp } from '../../live-engine/engine/engine-slot';
+import { type Fetching, type Run, type RunTable } from '../../live-engine/runs/run';
+import { type Mailbox } from '../../live-engine/engine/mailbox';
+import { type StepLoop } from '../../live-engine/engine/step-loop';
+import type { EngineStats } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import type { LettingGo } from '../endings/endings';
+import type { JobFaults } from '../endings/job-faults';
+import type { DriverOptions } from '../options';
+import type { KvLoads, Reservations, Transfers } from './kv-loads';
+import type { SourcePatience } from './source-patience';
+
+type Action<K extends TargetAction['kind']> = Extract<TargetAction, { kind: K }>;
+type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
+
+type ReleaseName = Pick<Fetching['source'], 'engineId' | 'requestId' | 'generation'>;
+
+export interface TargetSideParts {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<DriverOptions, 'facts' | 'kvLeaseUs' | 'kvReadTimeoutUs' | 'onHandoff'>;
+  readonly clock: LiveClock;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly loop: StepLoop;
+  readonly mailbox: Mailbox;
+  readonly transport: Pick<Transport, 'isConnected'>;
+  readonly jobFaults: JobFaults;
+  readonly stats: EngineStats;
+  readonly reservations: Reservations;
+  readonly loads: KvLoads;
+  readonly transfers: Transfers;
+}
+
+/**
+ * The target end of hand-overs: reserves blocks in the engine's order, requests the KV from the
+ * holder, times the transfer and informs the engine when the KV has arrived. `FailedFetches`
+ * decides what a failed fetch means.
+ */
+export class TargetSide {
+  private coordinator: TargetCoordinator;
+  private readonly wakeUp: WakeUp;
+  private isWakeUpDue = false;
+
+  constructor(
+    private readonly parts: TargetSideParts,
+    private readonly patience: SourcePatience,
+  ) {
+    const { clock, slot } = parts;
+    this.coordinator = this.newCoordinator();
+    this.wakeUp = new WakeUp(clock, slot, () => this.tick());
+  }
+
+  /** The number of runs that wait for room. Above a limit the engine takes no more jobs. */
+  get waitingForRoom(): number {
+    return this.parts.reservations.waiting;
+  }
+
+  handoffs(): Record<'waiting_for_blocks' | 'waiting_for_answer' | 'transferring', number> {
+    const fetches = this.coordinator.view();
+    const countOf = (state: (typeof fetches)[number]['state']): number =>
+      fetches.filter((fetch) => fetch.state === state).length;
+    return {
+      waiting_for_blocks: countOf('accepted'),
+      waiting_for_answer: countOf('reading'),
+      transferring: countOf('transferring'),
+    };
+  }
+
+  /** Engines that are sources of fetches under way. */
+  sources(): string[] {
+    return [...new Set(this.coordinator.view().map((fetch) => fetch.sourceId))];
+  }
+
+  /** The run's sequence is in the engine: its KV is to be fetched. */
+  accept(run: Run, fetching: Fetching): void {
+    const { reservations, transfers, loop } = this.parts;
+    reservations.add(run, fetching);
+    transfers.setup?.meet(fetching.source.engineId, loop.logicalUs(run.causeUs));
+    this.observe({
+      kind: 'accepted',
+      requestId: run.job.requestId,
+      epoch: run.epoch,
+      source: fetching.source,
+      nowUs: this.parts.clock.nowUs(),
+    });
+    // Only the begin of a step gives blocks to the run, also in an idle engine.
+    loop.enter(run.causeUs);
+  }
+
+  /** The engine cannot use the holding of this name. */
+  decline(source: Fetching['source']): void {
+    this.sendRelease(source);
+  }
+
+  /** This engine can never serve the run: the holder may free the blocks. */
+  reject(run: Run, fetching: Fetching): void {
+    const { requestId } = run.job;
+    const { source } = fetching;
+    this.observe({
+      kind: 'rejected',
+      requestId,
+      epoch: run.epoch,
+      source,
+      nowUs: this.parts.clock.nowUs(),
+    });
+  }
+
+  /**
+   * A step has begun at `startUs`, or could not: starts the reads for which the engine found room.
+   */
+  reserve(startUs: Micros): boolean {
+    return this.parts.reservations.reserve(startUs, ({ job, epoch }, missing) => {
+      const { requestId } = job;
+      const { missingTokens, missingBlocks } = missing;
+      this.observe({
+        kind: 'reserved',
+        ...{ requestId, missingTokens, missingBlocks },
+        epoch,
+        nowUs: this.parts.clock.nowUs(),
+      });
+    });
+  }
+
+  letGo(run: Run, why: LettingGo): void {
+    this.parts.reservations.delete(run);
+    const { requestId } = run.job;
+    const nowUs = this.parts.clock.nowUs();
+    if (why === 'aborted') this.observe({ kind: 'aborted', requestId, nowUs });
+    else this.observe({ kind: 'superseded', requestId, epoch: run.epoch, nowUs });
+  }
+
+  onReadAnswer(answer: Message<'read-answer'>): void {
+    const { readerRequestId: requestId, ...rest } = answer;
+    const fetching = this.parts.runs.get(requestId)?.fetching;
+    if (fetching && answer.isInjected === true) fetching.hasInjectedFault = true;
+    this.observe({ ...rest, kind: 'read-answered', requestId, nowUs: this.parts.clock.nowUs() });
+  }
+
+  onReadShare({ from, activeReads }: Message<'read-share'>): void {
+    this.observe({ kind: 'share-changed', from, activeReads, nowUs: this.parts.clock.nowUs() });
+  }
+
+  onSourceLost(engineId: string): void {
+    this.observe({ kind: 'source-lost', engineId, nowUs: this.parts.clock.nowUs() });
+  }
+
+  /** The engine has been replaced: all fetches end. */
+  reset(): void {
+    this.parts.transfers.reset();
+    this.coordinator = this.newCoordinator();
+    this.parts.reservations.clear();
+  }
+
+  stop(): void {
+    this.parts.transfers.stop();
+    this.wakeUp.cancel();
+  }
+
+  private newCoordinator(): TargetCoordinator {
+    const { options, clock, transfers } = this.parts;
+    const { ports, isTimedByTokens = false } = options.facts.link;
+    const { bytesPerBlock } = transfers.shape;
+    return new TargetCoordinator({
+      lease: leaseTimes(options.kvLeaseUs),
+      // Wall time: a timeout of the infrastructure does not scale with speedup.
+      answerWithinUs: Math.round(options.kvReadTimeoutUs * clock.speedup),
+      mayBeLate: (engineId, tries) => this.patience.mayBeLate(String(engineId), tries),
+      ...{ ports, bytesPerBlock, isTimedByTokens },
+      bytesPerToken: options.facts.kvBytesPerToken,
+    });
+  }
+
+  private tick(): void {
+    this.observe({ kind: 'tick', nowUs: this.parts.clock.nowUs() });
+  }
+
+  private observe(fact: TargetFact): void {
+    const { options, identity } = this.parts;
+    const actions = this.coordinator.handle(fact);
+    options.onHandoff?.({ side: 'target', engineId: identity.engineId, fact, actions });
+    for (const action of actions) this.carryOut(action);
+    this.setWakeUp();
+  }
+
+  /** In the next turn, when a heartbeat that a read of this turn replaces is no longer due. */
+  private setWakeUp(): void {
+    if (this.isWakeUpDue) return;
+    this.isWakeUpDue = true;
+    this.parts.clock.wall.soon(() => {
+      this.isWakeUpDue = false;
+      this.wakeUp.set(this.coordinator.nextWakeUpUs());
+    });
+  }
+
+  private carryOut(action: TargetAction): void {
+    const { transfers } = this.parts;
+    switch (action.kind) {
+      case 'send-read':
+        return this.sendRead(action);
+      case 'send-read-end':
+        return this.sendReadEnd(action);
+      case 'send-heartbeats':
+        return this.sendHeartbeats(action);
+      case 'send-release':
+        return this.sendRelease({ ...action, engineId: action.to });
+      case 'start-transfer':
+        return this.startTransfer(action);
+      case 'set-share':
+        return transfers.setShare(action.sourceId, action.activeReads);
+      case 'cancel-transfer':
+        return transfers.cancel(action.requestId, action.epoch);
+      case 'kv-ready':
+        return this.onKvReady(action);
+      case 'kv-failed':
+        return this.onKvFailed(action);
+      default:
+        return unreachable(action);
+    }
+  }
+
+  private sendRead(action: Action<'send-read'>): void {
+    const { mailbox, identity, runs, jobFaults } = this.parts;
+    const { requestId, epoch, generation, attempt, readerRequestId } = action;
+    const run = runs.get(readerRequestId);
+    const { claim, claimedTokens } = run?.fetching ?? {};
+    const isToExpire = run?.job.faults !== undefined && jobFaults.expiresLease(run);
+    mailbox.send(action.to, {
+      kind: 'read',
+      from: identity.engineId,
+      ...{ requestId, epoch, generation, attempt, readerRequestId },
+      ...(claim === undefined ? {} : { claim }),
+      ...(claimedTokens === undefined ? {} : { claimedTokens }),
+      ...(isToExpire ? { expires: true as const } : {}),
+    });
+  }
+
+  private sendReadEnd({ kind: _kind, to, ...end }: Action<'send-read-end'>): void {
+    const { mailbox, identity, transport, stats } = this.parts;
+    if (!transport.isConnected) stats.add('nixl_num_failed_notifications');
+    mailbox.send(to, { kind: 'read-end', from: identity.engineId, ...end });
+  }
+
+  private sendHeartbeats({ to, requestIds }: Action<'send-heartbeats'>): void {
+    const { mailbox, identity } = this.parts;
+    mailbox.send(to, { kind: 'heartbeat', from: identity.engineId, requestIds });
+  }
+
+  /** Tells the source that this engine will not read the holding of this name. */
+  private sendRelease({ engineId, requestId, generation }: ReleaseName): void {
+    const { mailbox, identity } = this.parts;
+    const from = identity.engineId;
+    mailbox.send(engineId, { kind: 'release', from, requestId, generation });
+  }
+
+  private startTransfer(action: Action<'start-transfer'>): void {
+    const run = this.currentRun(action);
+    if (run === undefined) return;
+    this.parts.loads.start(run, action, (completedUs) => {
+      const { job, epoch } = run;
+      const { requestId } = job;
+      this.observe({ kind: 'transfer-done', requestId, epoch, nowUs: completedUs });
+    });
+  }
+
+  private onKvReady(action: Action<'kv-ready'>): void {
+    const run = this.currentRun(action);
+    if (run !== undefined) this.parts.loads.ready(run, action);
+  }
+
+  private onKvFailed(action: Action<'kv-failed'>): void {
+    const run = this.currentRun(action);
+    if (run === undefined) return;
+    this.parts.reservations.delete(run);
+    this.parts.loads.failed(run, action.why);
+  }
+
+  private currentRun(of: { requestId: string; epoch: number }): Run | undefined {
+    const run = this.parts.runs.get(of.requestId);
+    return run?.epoch === of.epoch ? run : undefined;
+  }
+}

@@ -1,0 +1,107 @@
+import { submissionOf } from '@baton/contract';
+import type { EngineSlot } from '../../live-engine/engine/engine-slot';
+import type { Run, RunTable } from '../../live-engine/runs/run';
+import type { EngineStats, Logger } from '@baton/telemetry';
+import type { RequestLedger, RequestView } from '@baton/transport';
+import type { Endings } from '../endings/endings';
+import type { HeldKv } from '../handoff/held-kv';
+import type { SourceSide } from '../handoff/source-side';
+import type { Executor } from '../jobs/executor';
+
+export interface InspectionParts {
+  readonly ledger: RequestLedger;
+  readonly slot: EngineSlot;
+  readonly runs: RunTable;
+  readonly endings: Endings;
+  readonly heldKv: HeldKv;
+  readonly source: SourceSide;
+  /** Undefined: the engine does the work. */
+  readonly executor: Executor | undefined;
+  readonly stats: EngineStats;
+  readonly log: Logger;
+}
+
+/**
+ * Compares the runs of this engine with the ledger, and ends those that the ledger does not have.
+ */
+export class Inspection {
+  constructor(private readonly parts: InspectionParts) {}
+
+  async inspectRuns(): Promise<void> {
+    const runs = this.parts.runs.all().filter((run) => run.state === 'running');
+    const views = await this.viewsOf(runs.map((run) => run.job.requestId));
+    for (const [i, run] of runs.entries()) {
+      if (run.state === 'running') this.parts.slot.guard(() => this.judge(run, views[i]));
+    }
+  }
+
+  /** Frees blocks whose request will not reach decode, before their lease ends. */
+  async inspectHoldings(): Promise<void> {
+    const { heldKv, slot, source } = this.parts;
+    const holdings = heldKv.routed();
+    const views = await this.viewsOf(holdings.map(({ requestId }) => requestId));
+    for (const [i, { requestId, epoch }] of holdings.entries()) {
+      const view = views[i];
+      const isOrphan = isOrphaned(view);
+      if (isOrphan) this.abandon(requestId);
+      const isUnwanted = view === undefined || view.isAborted || view.stage === 'finished';
+      if (!isUnwanted && !isOrphan) continue;
+      slot.guard(() => source.letGo(requestId, epoch, 'superseded'));
+    }
+  }
+
+  /**
+   * Checks prefill legs that run at the same time as decode legs, because the decode leg can have
+   * ended.
+   */
+  async inspectPaired(): Promise<void> {
+    const { executor, slot, endings } = this.parts;
+    const runs = executor?.pairedRuns() ?? [];
+    const views = await this.viewsOf(runs.map((run) => run.job.requestId));
+    for (const [i, run] of runs.entries()) {
+      const view = views[i];
+      const isOrphan = isOrphaned(view);
+      if (isOrphan) this.abandon(run.job.requestId);
+      const isAwaited =
+        view?.stage === 'decode' &&
+        !view.isAborted &&
+        submissionOf(view.epoch) === submissionOf(run.epoch);
+      if (isAwaited && !isOrphan) continue;
+      slot.guard(() => endings.dropJob(run));
+    }
+  }
+
+  private async viewsOf(
+    requestIds: readonly string[],
+  ): Promise<readonly (RequestView | undefined)[]> {
+    return requestIds.length === 0 ? [] : this.parts.ledger.inspect(requestIds);
+  }
+
+  /**
+   * Ends only this run, not the request in all its epochs: an API that was paused and counted as
+   * dead resubmits after the pause. Without a record the broker has lost its data, and the API also
+   * resubmits.
+   */
+  private judge(run: Run, view: RequestView | undefined): void {
+    const { stats, endings } = this.parts;
+    const isOrphan = isOrphaned(view);
+    if (isOrphan) this.abandon(run.job.requestId);
+    const isVoid = view === undefined || view.isAborted || view.stage === 'finished';
+    if (!isVoid && !isOrphan && view.epoch === run.epoch) return;
+    if (isOrphan || view?.isAborted === true) stats.add('runs_aborted');
+    else endings.excuseRun(run);
+    endings.dropJob(run);
+  }
+
+  private abandon(requestId: string): void {
+    const { ledger, log } = this.parts;
+    ledger.abandon(requestId).catch((error: unknown) => {
+      log.debug({ err: error, requestId }, 'not marked as abandoned');
+    });
+  }
+}
+
+/** The API process that awaits the request is gone. */
+function isOrphaned(view: RequestView | undefined): boolean {
+  return view?.isApiAlive === false && view.stage !== 'finished';
+}

@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Alarm, quicken, type WallClock } from '@baton/clock';
+import type { EnginePresence } from '@baton/contract';
+import type { EngineIdentity } from '../../live-engine/engine/engine-identity';
+import type { Logger } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import type { DriverOptions } from '../options';
+import type { EngineNumbers } from './engine-numbers';
+
+/**
+ * An engine whose numbers change announces itself five times a second. An idle one looks once a
+ * second and renews its entry; every fifth time it also compares the numbers that no event changes.
+ */
+const LOOK_EVERY_US = 200_000;
+/** One second, less what a beat may be early. */
+const RENEW_AFTER_US = 990_000;
+const RENEWALS = 4;
+
+export interface PresenceParts {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<DriverOptions, 'presenceTtlMs'>;
+  readonly transport: Pick<Transport, 'presence' | 'punctuality' | 'isConnected'>;
+  readonly wall: WallClock;
+  readonly numbers: EngineNumbers;
+  readonly log: Logger;
+}
+
+/** Announces this engine to the cluster, with its state and all its numbers. */
+export class PresenceBeacon {
+  private alarm: Alarm | undefined;
+  private isAnnouncing = false;
+  /** Instant of the latest announcement or renewal. */
+  private sentUs = 0;
+  private renewals = 0;
+  /** The fingerprint of the announced numbers. */
+  private announced = '';
+  private announcement: EnginePresence | undefined;
+  private hasIndex = false;
+
+  constructor(private readonly parts: PresenceParts) {}
+
+  /** Resolves when this engine is announced for the first time. */
+  async start(): Promise<void> {
+    // The look quickens the beats itself when something has changed.
+    const mayBeSlow = (): boolean => true;
+    this.alarm = this.parts.wall.onBeats(LOOK_EVERY_US, () => this.look(), mayBeSlow);
+    await this.announce();
+  }
+
+  /** Announces at once, after a change of state. */
+  async enter(state: EnginePresence['state']): Promise<void> {
+    this.parts.identity.state = state;
+    await this.announce();
+  }
+
+  async stop(): Promise<void> {
+    const { transport, identity } = this.parts;
+    this.alarm?.cancel();
+    await transport.presence.removeEngine(identity.engineId);
+  }
+
+  private look(): void {
+    const { wall, numbers, transport, log } = this.parts;
+    const hasChanged = numbers.fingerprint() !== this.announced;
+    if (hasChanged) quicken();
+    else if (wall.nowUs() - this.sentUs < RENEW_AFTER_US) return;
+    if (this.isAnnouncing || !transport.isConnected) return;
+    const isNews = hasChanged || this.hasOtherNumbers();
+    (isNews ? this.announce() : this.renew()).catch((error: unknown) => {
+      log.debug({ err: error }, 'presence not announced');
+    });
+  }
+
+  /** At every fifth renewal: whether numbers have changed without an event. */
+  private hasOtherNumbers(): boolean {
+    if (this.renewals < RENEWALS) return false;
+    this.renewals = 0;
+    return !isDeepStrictEqual(this.parts.numbers.snapshot(), this.announcement);
+  }
+
+  /** An entry that has expired is announced at the next check. */
+  private async renew(): Promise<void> {
+    const { identity, transport, wall } = this.parts;
+    this.sentUs = wall.nowUs();
+    this.renewals += 1;
+    if (!(await transport.presence.renewEngine(identity.engineId, this.ttlMs))) this.announced = '';
+  }
+
+  private get ttlMs(): number {
+    const { options, transport } = this.parts;
+    return Math.round(transport.punctuality.leaseMs(options.presenceTtlMs));
+  }
+
+  private async announce(): Promise<void> {
+    const { identity, numbers, transport, wall } = this.parts;
+    const { presence } = transport;
+    this.isAnnouncing = true;
+    this.sentUs = wall.nowUs();
+    this.renewals = 0;
+    try {
+      if (!this.hasIndex) {
+        identity.index = await presence.claimIndex(identity.engineId, identity.index);
+      }
+      this.announcement = numbers.snapshot();
+      this.announced = numbers.fingerprint();
+      this.hasIndex = await presence.announceEngine(this.announcement, this.ttlMs);
+      // The next check claims an index and announces it.
+      if (!this.hasIndex) this.announced = '';
+    } finally {
+      this.isAnnouncing = false;
+    }
+  }
+}

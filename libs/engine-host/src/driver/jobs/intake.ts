@@ -1,0 +1,174 @@
+import type { EngineJob } from '@baton/contract';
+import type { EngineSnapshot } from '@baton/engine';
+import type { EngineIdentity } from '../../live-engine/engine/engine-identity';
+import type { EngineSlot } from '../../live-engine/engine/engine-slot';
+import type { IncomingRuns, Run, RunTable } from '../../live-engine/runs/run';
+import type { StepLoop } from '../../live-engine/engine/step-loop';
+import { Room } from '@baton/policies';
+import { engineQueue, sharedQueue } from '../../routing/job-routing';
+import type { EngineStats, Logger } from '@baton/telemetry';
+import type { ConsumeOptions, JobConsumer, JobQueues, QueueName, TakenJob } from '@baton/transport';
+import type { Endings } from '../endings/endings';
+import type { TargetSide } from '../handoff/target-side';
+import type { DriverOptions } from '../options';
+import type { Executor } from './executor';
+import type { NewRuns, RunStarter } from './run-start';
+
+export interface IntakeParts {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<DriverOptions, 'role' | 'facts' | 'maxRuns'>;
+  readonly jobs: JobQueues;
+  readonly slot: EngineSlot;
+  readonly loop: Pick<StepLoop, 'isStepping'>;
+  readonly runs: RunTable;
+  readonly incoming: IncomingRuns;
+  readonly target: TargetSide;
+  /** Undefined: the engine does the work. */
+  readonly executor: Executor | undefined;
+  readonly newRuns: NewRuns;
+  readonly runStart: RunStarter;
+  readonly endings: Endings;
+  readonly stats: EngineStats;
+  readonly log: Logger;
+}
+
+/** Takes jobs while the engine has room, and begins their runs. */
+export class Intake {
+  private consumers: JobConsumer[] = [];
+  private isOpen = false;
+  /** The engine before the results of the last step, until the batch behind it is formed. */
+  private before: EngineSnapshot | undefined;
+  private readonly room: Room;
+
+  constructor(private readonly parts: IntakeParts) {
+    this.room = new Room(parts.options.role, parts.options.facts);
+  }
+
+  /** Takes from the shared queues of the stage and of its rank, and from the engine's own queue. */
+  open(): void {
+    const { jobs, slot } = this.parts;
+    this.isOpen = true;
+    this.consumers = this.queues().map((queue) =>
+      jobs.consume(queue, {
+        ...this.ofShared(queue),
+        room: () => (this.isOpen ? this.roomLeft() : 0),
+        onJob: (taken) => slot.guard(() => this.take(taken)),
+        onLockLost: (taken) => slot.guard(() => this.loseLock(taken)),
+      }),
+    );
+  }
+
+  /**
+   * Call it before the results of a step are applied. Until `giveRoom` jobs get only the room that
+   * there was before: a job that has waited for the room of a sequence that ends with the step must
+   * not enter the batch that is due at the same instant.
+   */
+  keepRoom(): void {
+    this.before = this.parts.slot.engine.snapshot();
+  }
+
+  giveRoom(): void {
+    this.before = undefined;
+  }
+
+  /** Tries to take more jobs; call it when room can have grown. */
+  wake(): void {
+    this.before = undefined;
+    for (const consumer of this.consumers) consumer.wake();
+  }
+
+  /** Takes no more jobs; running ones keep their locks. */
+  pause(): void {
+    this.isOpen = false;
+    for (const consumer of this.consumers) consumer.pause();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.consumers.map((consumer) => consumer.close()));
+  }
+
+  private queues(): QueueName[] {
+    const { engineId, role, dataParallel } = this.parts.identity;
+    const ofRank = dataParallel === undefined ? [] : [sharedQueue(role, dataParallel.rank)];
+    return [role, ...ofRank, engineQueue(engineId)];
+  }
+
+  /**
+   * A shared queue determines the stage of its jobs, so their runs begin with the take; and other
+   * engines take from it, idle ones first.
+   */
+  private ofShared(queue: QueueName): Pick<ConsumeOptions, 'begins' | 'isIdle'> {
+    const { identity, options } = this.parts;
+    const { engineId, role } = identity;
+    if (queue === engineQueue(engineId)) return {};
+    const begins = { stage: role, engineId, maxRuns: options.maxRuns };
+    return { begins, isIdle: () => this.isIdle };
+  }
+
+  /**
+   * True when the engine has no work and none is on its way to it. A step whose results are sent
+   * ahead is work until its end.
+   */
+  private get isIdle(): boolean {
+    const { executor, runs, slot, loop, incoming, target } = this.parts;
+    if (!this.isOpen || incoming.sequences > 0) return false;
+    if (executor !== undefined) return runs.size === 0;
+    if (loop.isStepping) return false;
+    const { running, waiting, deferred } = slot.engine.snapshot();
+    return running + waiting + deferred + target.waitingForRoom === 0;
+  }
+
+  /** The number of further jobs that the engine can take now. */
+  private roomLeft(): number {
+    const { executor, slot, incoming, target } = this.parts;
+    if (executor !== undefined) return executor.roomLeft(incoming);
+    const roomIn = (engine: EngineSnapshot): number =>
+      this.room.left(engine, incoming, target.waitingForRoom);
+    const left = roomIn(slot.engine.snapshot());
+    return this.before === undefined ? left : Math.min(left, roomIn(this.before));
+  }
+
+  private take(taken: TakenJob): void {
+    const { runs, newRuns, endings } = this.parts;
+    const { job } = taken;
+    if (!this.isOpen) {
+      endings.returnTakenUncounted(taken);
+      return;
+    }
+    const former = runs.get(job.requestId);
+    if (former && former.job.submission > job.submission) {
+      // The job stalled with its worker, and its request was resubmitted meanwhile.
+      endings.removeJob(taken);
+      return;
+    }
+    if (former) this.replace(former, job);
+    this.room.observe(job.promptTokens);
+    this.begin(newRuns.open(taken));
+  }
+
+  private begin(run: Run): void {
+    const { runStart, slot, endings, log } = this.parts;
+    runStart.begin(run).catch((error: unknown) => {
+      log.debug({ err: error, requestId: run.job.requestId }, 'run not begun');
+      if (run.state !== 'over') slot.guard(() => endings.returnJob(run));
+    });
+  }
+
+  /**
+   * A run of an older submission: this worker still removes its job. The same job again: it has a
+   * new lock.
+   */
+  private replace(former: Run, job: EngineJob): void {
+    const { endings } = this.parts;
+    if (former.job.submission === job.submission) endings.supersedeRun(former);
+    else endings.dropJob(former);
+  }
+
+  private loseLock(taken: TakenJob): void {
+    const { runs, stats, endings } = this.parts;
+    const run = runs.get(taken.job.requestId);
+    stats.add('locks_lost');
+    if (run?.taken !== taken || run.state === 'moving-on') return;
+    endings.supersedeRun(run);
+  }
+}

@@ -1,0 +1,201 @@
+import type { LiveClock } from '@baton/clock';
+import type { EngineJob, Placed, Stage } from '@baton/contract';
+import { unreachable, usToSeconds } from '@baton/kernel';
+import { type EngineIdentity } from '../../live-engine/engine/engine-identity';
+import { type EngineSlot } from '../../live-engine/engine/engine-slot';
+import { type Frames } from '../../live-engine/runs/frames';
+import { type IncomingRuns, isRunOver, type Run, type RunTable } from '../../live-engine/runs/run';
+import { type RunSpans } from '../../live-engine/observers/run-spans';
+import { type TimelineFacts } from '../../live-engine/observers/timeline-facts';
+import { routedTo } from '../../routing/job-routing';
+import type { EngineStats } from '@baton/telemetry';
+import type {
+  HandoffRecord,
+  JobQueues,
+  RequestLedger,
+  RunPermit,
+  TakenJob,
+} from '@baton/transport';
+import type { Endings } from '../endings/endings';
+import type { FaultPlan } from '../endings/fault-plan';
+import type { JobFaults } from '../endings/job-faults';
+import type { DriverOptions } from '../options';
+import type { TakenJobs } from './taken-jobs';
+
+export interface NewRunsParts {
+  readonly identity: EngineIdentity;
+  readonly clock: LiveClock;
+  readonly frames: Frames;
+  readonly runs: RunTable;
+  readonly incoming: IncomingRuns;
+  readonly takenJobs: TakenJobs;
+  readonly stats: EngineStats;
+  /** Undefined, like `timelines`, when not configured. */
+  readonly spans: RunSpans | undefined;
+  readonly timelines: TimelineFacts | undefined;
+}
+
+/** Makes runs of taken jobs, with the instant of the take. */
+export class NewRuns {
+  constructor(private readonly parts: NewRunsParts) {}
+
+  open(taken: TakenJob): Run {
+    const { identity, clock, runs, incoming, stats, spans, timelines } = this.parts;
+    const { job } = taken;
+    if (job.placed?.own !== undefined) this.notePlaced(job.placed.own);
+    stats.observe('job_delivery_seconds', usToSeconds(clock.wall.nowUs() - job.causeUs));
+    const run = this.newRun(taken);
+    runs.add(run);
+    spans?.taken(run, identity.engineId, clock.wall.nowUs());
+    timelines?.note(run, 'taken', { atUs: clock.nowUs() });
+    incoming.add(run);
+    return run;
+  }
+
+  private notePlaced(own: NonNullable<Placed['own']>): void {
+    const { identity, takenJobs, stats } = this.parts;
+    if (own.engineId !== identity.engineId) return;
+    takenJobs.note(own);
+    stats.add('placed_jobs');
+  }
+
+  private newRun(taken: TakenJob): Run {
+    const { clock, frames, identity } = this.parts;
+    const { job } = taken;
+    return {
+      job,
+      taken,
+      stage: stageOf(job, identity.role),
+      outbox: frames.take(job.apiId),
+      causeUs: clock.toSimUs(job.causeUs),
+      epoch: 0,
+      state: 'beginning',
+      handle: -1,
+      emitted: 0,
+      isIncoming: false,
+      isScheduled: false,
+      isEnding: false,
+      firstTokenUs: 0,
+      transferredTokens: 0,
+      fetching: undefined,
+      faultAfterTokens: Infinity,
+      isSpared: false,
+    };
+  }
+}
+
+type Refusal = Exclude<RunPermit, { kind: 'run' }>;
+
+export interface RefusedRunsParts {
+  readonly jobs: JobQueues;
+  readonly slot: EngineSlot;
+  readonly incoming: IncomingRuns;
+  readonly endings: Endings;
+}
+
+/**
+ * Ends runs that the ledger does not permit, and passes their requests on to the stage that has
+ * them.
+ */
+export class RefusedRuns {
+  constructor(private readonly parts: RefusedRunsParts) {}
+
+  async refuse(run: Run, permit: Refusal): Promise<void> {
+    const { jobs, slot, incoming, endings } = this.parts;
+    incoming.settle(run);
+    if (permit.kind === 'exhausted') {
+      run.epoch = permit.epoch;
+      endings.failRequest(run, 'attempts_exhausted');
+      return;
+    }
+    run.state = 'moving-on';
+    if (permit.why === 'handed-over') {
+      const { decode, heldUs } = permit.handoff;
+      const { queue, job } = routedTo('decode', { ...run.job, causeUs: heldUs }, decode);
+      await jobs.add(queue, [job]);
+    } else if (permit.why === 'returned') {
+      const { queue, job } = routedTo('prefill', run.job, undefined);
+      await jobs.add(queue, [{ ...job, submission: permit.submission }]);
+    }
+    if (run.state === 'moving-on') slot.guard(() => endings.passOn(run));
+  }
+}
+
+/** Does the work of a stage: the simulated engine, or an executor. */
+export interface StageWork {
+  /** Starts a run that the ledger permits; on decode, `handoff` is the record of its prefill. */
+  start(run: Run, handoff: HandoffRecord | undefined): void;
+}
+
+export interface RunStarterParts {
+  readonly identity: EngineIdentity;
+  readonly options: Pick<DriverOptions, 'maxRuns'>;
+  readonly ledger: RequestLedger;
+  readonly slot: EngineSlot;
+  readonly stats: EngineStats;
+  readonly endings: Endings;
+  readonly refused: RefusedRuns;
+  readonly jobFaults: JobFaults;
+  readonly faults: FaultPlan | undefined;
+  readonly work: StageWork;
+}
+
+/** Begins a run in the ledger and, if the ledger permits it, starts its work. */
+export class RunStarter {
+  constructor(private readonly parts: RunStarterParts) {}
+
+  /** Rejects when the ledger or a queue cannot be reached. */
+  async begin(run: Run): Promise<void> {
+    const { slot, stats, endings, refused, jobFaults, faults, work } = this.parts;
+    faults?.reached('taken');
+    // A job of a shared queue was taken with its permit.
+    const permit = await (run.taken.permit ?? this.ask(run));
+    if (run.state === 'over') {
+      if (permit.kind === 'run') endings.excuseRun({ ...run, epoch: permit.epoch });
+      return;
+    }
+    if (permit.kind !== 'run') {
+      await refused.refuse(run, permit);
+      return;
+    }
+    run.epoch = permit.epoch;
+    run.state = 'running';
+    stats.add('runs_started');
+    const start = (): void => work.start(run, permit.handoff);
+    if (run.job.faults === undefined) {
+      slot.guard(start);
+      return;
+    }
+    await jobFaults.prepare(run);
+    if (!isRunOver(run)) slot.guard(() => jobFaults.onPrefill(run, start));
+  }
+
+  private ask(run: Run): Promise<RunPermit> {
+    const { identity, options, ledger } = this.parts;
+    const { requestId, submission, apiId } = run.job;
+    return ledger.begin({
+      ...{ requestId, submission, apiId, engineId: identity.engineId },
+      stage: run.stage,
+      maxRuns: options.maxRuns,
+    });
+  }
+}
+
+/**
+ * The stage of a job: a shared queue determines it; on an engine's own queue the flow does, and for
+ * a routed job the role.
+ */
+function stageOf(job: EngineJob, role: Stage): Stage {
+  switch (job.flow) {
+    case 'route':
+      return role;
+    case 'hold':
+      return 'prefill';
+    case 'attach':
+      return 'decode';
+    case 'local':
+      return 'aggregated';
+    default:
+      return unreachable(job.flow);
+  }
+}

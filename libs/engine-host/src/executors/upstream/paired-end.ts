@@ -1,0 +1,82 @@
+import { type LegFailure, submissionOf } from '@baton/contract';
+import type { ExecutorParts, ExecutorSite } from '../../driver/jobs/executor';
+import { isRunOver, type Run } from '../../live-engine/runs/run';
+
+const TELL_EVERY_US = 500_000;
+/** Most repeats of the message; by then decode has received it or has answered. */
+const MOST_MESSAGES = 20;
+
+/**
+ * Ends requests with a failed leg on a server. When both legs are under way, the ledger determines
+ * which run acts: until decode has begun, the prefill run ends or retries the request. Afterwards
+ * the decode run does; the message to it is repeated until it has.
+ */
+export class PairedEnd {
+  constructor(
+    private readonly site: ExecutorSite,
+    private readonly parts: ExecutorParts,
+  ) {}
+
+  /** Whether no other engine may retry. */
+  isFinal({ code }: LegFailure): boolean {
+    return code === 'upstream_error' || code === 'upstream_timeout';
+  }
+
+  fail(run: Run, failure: LegFailure): void {
+    if ('status' in failure) this.parts.endings.failRequestUpstream(run, failure);
+    else this.parts.endings.failRequest(run, failure.code);
+  }
+
+  /** Ends or retries the request after the prefill leg of `run` has failed during decode's leg. */
+  async endRequest(run: Run, failure: LegFailure): Promise<void> {
+    for (let sent = 0; sent < MOST_MESSAGES && !isRunOver(run); sent += 1) {
+      if (await this.isSettled(run, failure)) break;
+      await this.pause();
+    }
+    if (!isRunOver(run)) this.parts.endings.passOn(run);
+  }
+
+  private async isSettled(run: Run, failure: LegFailure): Promise<boolean> {
+    const { log } = this.site;
+    try {
+      return (await this.endsHere(run, failure)) || !(await this.messageDecode(run, failure));
+    } catch (error) {
+      log.debug({ err: error, requestId: run.job.requestId }, 'message to decode failed');
+      return false;
+    }
+  }
+
+  /** Whether this run has ended or retried the request. False: decode has begun. */
+  private async endsHere(run: Run, failure: LegFailure): Promise<boolean> {
+    const { transport, options } = this.site;
+    const { failed } = this.parts;
+    if (!this.isFinal(failure) && options.workerLossPolicy === 'retry') {
+      return failed.returnToPrefill(run);
+    }
+    const result = { reason: 'error', tokens: 0, errorCode: failure.code } as const;
+    const isOurs = await transport.ledger.finishRequest(run.job.requestId, run.epoch, result);
+    if (isOurs && !isRunOver(run)) this.fail(run, failure);
+    return isOurs;
+  }
+
+  /**
+   * Sends the failure to decode. False when no message is needed: the request is over or has been
+   * retried.
+   */
+  private async messageDecode(run: Run, failure: LegFailure): Promise<boolean> {
+    const { transport, identity } = this.site;
+    const from = identity.engineId;
+    const { requestId } = run.job;
+    const [view] = await transport.ledger.inspect([requestId]);
+    const isDecoding = view?.stage === 'decode' && !view.isAborted;
+    if (!isDecoding || submissionOf(view.epoch) !== submissionOf(run.epoch)) return false;
+    const { epoch } = run;
+    this.parts.mailbox.send(view.engineId, { kind: 'leg-over', from, requestId, epoch, failure });
+    return true;
+  }
+
+  private pause(): Promise<void> {
+    const { wall } = this.site.clock;
+    return new Promise((resolve) => wall.at(wall.nowUs() + TELL_EVERY_US, resolve));
+  }
+}

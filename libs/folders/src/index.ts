@@ -1,1 +1,0 @@
-export { makeFolder } from './make-folder';

@@ -1,1 +1,0 @@
-export { Lockstep, type LockstepOptions, type LockstepRank, type StepShare } from './lockstep';

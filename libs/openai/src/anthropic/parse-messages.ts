@@ -1,0 +1,151 @@
+import { asciiJson } from '@baton/text';
+import { chatPromptIds } from '../request/chat-prompt';
+import { objectBody, servedModel } from '../request/parse-body';
+import { parseChat } from '../request/parse-chat';
+import { validateBody } from '../request/rules';
+import { valueError } from '../refusal/request-error';
+import type { GenerationRequest } from '../generation-request';
+import type { RequestLimits } from '../limits';
+import { chatMessages } from './chat-messages';
+import { CountTokensDto, MessagesDto, type AnthropicToolField } from './messages.dto';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** vLLM's own fields with the same meaning as in a chat. */
+const PASSED_ON = [
+  'model',
+  'stream',
+  'temperature',
+  'top_p',
+  'top_k',
+  'max_tokens',
+  'kv_transfer_params',
+  'cache_salt',
+  'priority',
+  'request_id',
+  'seed',
+  'ignore_eos',
+  'min_tokens',
+] as const;
+
+/** Anthropic's own limits, which vLLM does not have. */
+const MAX_TEMPERATURE = 1;
+const MIN_THINKING_BUDGET = 1024;
+
+/**
+ * Checks a body of POST /v1/messages and rewrites it as a chat, so that both endpoints answer
+ * alike. Throws `BatonError` with the first error.
+ */
+export function parseMessages(body: unknown, limits: RequestLimits): GenerationRequest {
+  const fields = objectBody(body);
+  const dto = validateBody(new MessagesDto(), fields);
+  if (limits.dialect === 'openai') checkStrictly(dto);
+  const passedOn = PASSED_ON.filter((name) => Object.hasOwn(fields, name));
+  return parseChat(
+    {
+      ...Object.fromEntries(passedOn.map((name) => [name, fields[name]])),
+      ...conversationOf(dto),
+      ...continuation(dto, limits),
+      ...outputOf(dto),
+      ...thinkingOf(dto, limits),
+      stop: dto.stop_sequences,
+      user: dto.metadata?.user_id,
+    },
+    limits,
+  );
+}
+
+/** The answer of POST /v1/messages/count_tokens. Throws `BatonError`. */
+export function countTokensBody(body: unknown, limits: RequestLimits): string {
+  const dto = validateBody(new CountTokensDto(), objectBody(body));
+  servedModel(dto.model, limits);
+  const asked = { ...conversationOf(dto), ...thinkingOf(dto, limits) };
+  const tokens = chatPromptIds(asked, limits, true).length;
+  const edits = { context_management: { original_input_tokens: tokens } };
+  return asciiJson({ input_tokens: tokens, ...(limits.dialect === 'vllm' ? edits : {}) });
+}
+
+function conversationOf(dto: CountTokensDto): Fields {
+  const messages = chatMessages(dto);
+  const tools = (dto.tools ?? []).map(chatTool);
+  if (tools.length === 0) return { messages };
+  return { messages, tools, ...choiceOf(dto) };
+}
+
+function chatTool(
+  { type, name, description, input_schema, strict }: AnthropicToolField,
+  at: number,
+): Fields {
+  if (type !== undefined && type !== null && type !== 'custom') {
+    const message = `tools.${at}.type: tools of type '${type.slice(0, 100)}' are not supported`;
+    throw valueError({ field: `tools.${at}.type`, message });
+  }
+  const described = { name, description, parameters: input_schema, strict };
+  return { type: 'function', function: described };
+}
+
+function choiceOf({ tool_choice: choice }: CountTokensDto): Fields {
+  if (choice === undefined || choice === null) return {};
+  const parallel_tool_calls = choice.disable_parallel_tool_use !== true;
+  switch (choice.type) {
+    case 'any':
+      return { tool_choice: 'required', parallel_tool_calls };
+    case 'tool':
+      return { tool_choice: { type: 'function', function: { name: choice.name } } };
+    default:
+      return { tool_choice: choice.type, parallel_tool_calls };
+  }
+}
+
+/**
+ * The fields for a conversation that ends with the assistant's text: Anthropic continues that text,
+ * vLLM answers it.
+ */
+function continuation({ messages }: MessagesDto, { dialect }: RequestLimits): Fields {
+  const last = messages.at(-1);
+  const isOpen =
+    last?.role === 'assistant' &&
+    (typeof last.content === 'string' || last.content.every(({ type }) => type === 'text'));
+  return dialect === 'openai' && isOpen
+    ? { continue_final_message: true, add_generation_prompt: false }
+    : {};
+}
+
+function outputOf({ output_config: output }: MessagesDto): Fields {
+  const schema = output?.format?.schema;
+  return {
+    ...(output?.effort ? { reasoning_effort: output.effort } : {}),
+    ...(schema
+      ? { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }
+      : {}),
+  };
+}
+
+/**
+ * The fields of reasoning. Anthropic's models reason on request; vLLM's reason unless the request
+ * turns it off.
+ */
+function thinkingOf({ thinking }: CountTokensDto, { dialect }: RequestLimits): Fields {
+  const isOff = thinking?.type === 'disabled' || (!thinking && dialect === 'openai');
+  if (isOff) return { chat_template_kwargs: { enable_thinking: false } };
+  return { thinking_token_budget: thinking?.budget_tokens ?? undefined };
+}
+
+function checkStrictly({ temperature, thinking, max_tokens }: MessagesDto): void {
+  if (typeof temperature === 'number' && (temperature < 0 || temperature > MAX_TEMPERATURE)) {
+    throw valueError({ field: 'temperature', message: 'temperature: range: 0..1' });
+  }
+  if (thinking?.type !== 'enabled') return;
+  const field = 'thinking.budget_tokens';
+  const budget = thinking.budget_tokens ?? 0;
+  if (budget < MIN_THINKING_BUDGET) {
+    const message = `${field}: Input should be greater than or equal to ${MIN_THINKING_BUDGET}`;
+    throw valueError({ field, message });
+  }
+  if (budget >= max_tokens) {
+    throw valueError({
+      field,
+      message: '`max_tokens` must be greater than `thinking.budget_tokens`',
+    });
+  }
+}

@@ -1,0 +1,98 @@
+import { isObject } from '@baton/kernel';
+import { asciiJson } from '@baton/text';
+import { BOOLEAN, OBJECT, STRING } from '../request/shapes';
+import {
+  type FinalContext,
+  type FinalFacts,
+  type FinishedSequence,
+  renderFinal,
+} from '../answer/render-final';
+import { Is, validateBody, Within } from '../request/rules';
+import { objectBody } from '../request/parse-body';
+import { parseCompletion } from '../request/parse-completion';
+import { TOKEN_IDS } from '../request/sampling.dto';
+import { valueError } from '../refusal/request-error';
+import type { GenerationRequest } from '../generation-request';
+import type { RequestLimits } from '../limits';
+
+/** Fields beside `sampling_params` with the same meaning as in a completion. */
+const PASSED_ON = [
+  'model',
+  'cache_salt',
+  'priority',
+  'request_id',
+  'kv_transfer_params',
+  'stream',
+  'stream_options',
+] as const;
+
+export class GenerateDto {
+  @Is(STRING)
+  request_id?: string | null;
+
+  @Is(TOKEN_IDS, { isRequired: true })
+  @Within((value: readonly number[]) =>
+    value.length === 0 ? { message: 'token_ids must have at least one entry.' } : undefined,
+  )
+  token_ids!: readonly number[];
+
+  @Is(OBJECT, { isRequired: true })
+  sampling_params!: Readonly<Record<string, unknown>>;
+
+  @Is(BOOLEAN)
+  stream?: boolean | null;
+}
+
+/**
+ * Checks a body of vLLM's POST /inference/v1/generate: token ids in, token ids out.
+ * `sampling_params` are those of a completion. Throws `BatonError` with the first error.
+ */
+export function parseGenerate(body: unknown, limits: RequestLimits): GenerationRequest {
+  const fields = objectBody(body);
+  const dto = validateBody(new GenerateDto(), fields);
+  const { extra_args: extra, ...sampling } = dto.sampling_params;
+  if (sampling['echo'] === true) {
+    throw valueError({ field: 'sampling_params.echo', message: 'echo is not supported here' });
+  }
+  const nested = isObject(extra) ? { kv_transfer_params: extra['kv_transfer_params'] } : {};
+  const passedOn = PASSED_ON.filter((name) => fields[name] !== undefined);
+  const own = Object.fromEntries(passedOn.map((name) => [name, fields[name]]));
+  return parseCompletion(
+    { stream: false, ...sampling, ...nested, ...own, prompt: dto.token_ids },
+    limits,
+  );
+}
+
+/** The JSON body of its answer: the choices of a completion as ids only. */
+export function renderGenerate(
+  { request, head, options }: FinalContext,
+  results: readonly FinishedSequence[],
+  facts: FinalFacts = {},
+): string {
+  const asChat = { ...request, endpoint: 'chat', returnTokenIds: true } as const;
+  const context = { request: asChat, head, options: { ...options, dialect: 'vllm' } as const };
+  const whole = JSON.parse(renderFinal(context, results, facts)) as WholeAnswer;
+  return asciiJson({
+    request_id: head.id,
+    model: whole.model,
+    created: whole.created,
+    choices: whole.choices.map(({ index, logprobs, finish_reason, token_ids }) => ({
+      index,
+      logprobs,
+      finish_reason,
+      token_ids,
+    })),
+    usage: whole.usage,
+    prompt_logprobs: whole.prompt_logprobs,
+    kv_transfer_params: whole.kv_transfer_params,
+  });
+}
+
+interface WholeAnswer {
+  readonly model: string;
+  readonly created: number;
+  readonly choices: readonly Readonly<Record<string, unknown>>[];
+  readonly usage: unknown;
+  readonly prompt_logprobs: unknown;
+  readonly kv_transfer_params: unknown;
+}

@@ -1,2 +1,0 @@
-export { FarmPool, openFarm } from './farm-pool';
-export { startPlanner, type Planner } from './planner';

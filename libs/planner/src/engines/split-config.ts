@@ -1,0 +1,15 @@
+import type { BatonConfig } from '@baton/config';
+import { formatTopology } from '@baton/policies';
+import { type Candidate, isAggregated } from '../candidates/candidates';
+
+/** The configuration with which `baton up` starts a split. */
+export function configOf(config: BatonConfig, split: Candidate): BatonConfig {
+  const topology = formatTopology(split.topology);
+  const { prefillTp, decodeTp } = split;
+  if (!isAggregated(split)) {
+    const sizes = { prefillTensorParallelSize: prefillTp, decodeTensorParallelSize: decodeTp };
+    return { ...config, ...sizes, topology };
+  }
+  const none = { prefillTensorParallelSize: undefined, decodeTensorParallelSize: undefined };
+  return { ...config, ...none, tensorParallelSize: decodeTp, topology };
+}

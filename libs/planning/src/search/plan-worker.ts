@@ -1,9 +1,0 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { performAny, type PoolTask } from './perform-any';
-import type { PlanningContext } from './planning-context';
-
-// A thread of `baton plan`: performs one task after another and posts each result.
-const context = workerData as PlanningContext;
-parentPort?.on('message', (task: PoolTask) => {
-  parentPort?.postMessage(performAny(context, task));
-});

@@ -1,1 +1,0 @@
-export { liveWatch, runBounded } from './policy-calls';

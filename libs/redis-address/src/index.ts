@@ -1,2 +1,0 @@
-export { parseRedisAddress, type RedisAddress } from './address';
-export { redisOptionsOf } from './redis-options';

@@ -1,4 +1,0 @@
-export { countRanks } from './count-ranks';
-export { mostGpus } from './membership-changes';
-export { poolOf, scenarioOf } from './scenario-of';
-export type { ScenarioExtras } from './scenario-of';

@@ -1,0 +1,53 @@
+import { simulate } from '../driver';
+import { type BatonConfig, defaultConfig, UsageError } from '@baton/config';
+import { WorkloadBuilder } from '@baton/workload';
+import { describe, expect, it } from 'vitest';
+import { scenarioOf } from './scenario-of';
+
+function workloadOf(requests: number, gapUs: number) {
+  const builder = new WorkloadBuilder({ contentBlockTokens: 16 });
+  for (let i = 0; i < requests; i += 1) {
+    builder.add({ arrivalUs: i * gapUs, promptTokens: 512, outputTokens: 50 });
+  }
+  return builder.build();
+}
+
+function scenario(overrides: Partial<BatonConfig>, requests = 40, gapUs = 30_000) {
+  const config = defaultConfig({
+    ...{ topology: '2A', model: 'llama-3.1-8b', gpu: 'h100', pipelineParallelSize: 2 },
+    ...{ stepTime: 'roofline', ...overrides },
+  });
+  return scenarioOf(config, workloadOf(requests, gapUs));
+}
+
+describe('engines with pipeline stages on the virtual clock', () => {
+  it('take tensor times pipeline parallel GPUs each', () => {
+    const run = simulate(scenario({ tensorParallelSize: 2 }));
+    expect(run.engines.map(({ gpus }) => gpus)).toEqual([4, 4]);
+  });
+
+  it('lose no request when KV is short', () => {
+    const { log, engines } = simulate(scenario({ numGpuBlocksOverride: 200 }, 200, 1_000));
+    expect(engines.reduce((sum, { finished }) => sum + finished, 0)).toBe(200);
+    expect(log.outputTokens.every((tokens) => tokens === 50)).toBe(true);
+  });
+
+  it('have token gaps that add up to the time of a request', () => {
+    const { itl, log } = simulate(scenario({}));
+    const gaps = 40 * 49;
+    expect(itl.count).toBe(gaps);
+    let span = 0;
+    for (let row = 0; row < 40; row++) span += log.finishUs[row]! - log.firstTokenUs[row]!;
+    expect(itl.sumUs).toBe(span);
+  });
+
+  it('refuse hand-over, drafts and host memory, with a reason', () => {
+    const refused = (overrides: Partial<BatonConfig>) => () => scenario(overrides);
+    expect(refused({ topology: '1P1D' })).toThrow(UsageError);
+    expect(refused({ topology: '1P1D' })).toThrow('use aggregated engines');
+    expect(refused({ numSpeculativeTokens: 2 })).toThrow('num_speculative_tokens');
+    expect(refused({ kvOffloadingSize: 10 })).toThrow('kv_offloading_size');
+    expect(refused({ stepTime: 'calibrated' })).toThrow('pipeline_parallel_size to 1');
+    expect(refused({ pipelineParallelSize: 33 })).toThrow('32 layers');
+  });
+});
