@@ -17,10 +17,7 @@ const CLOCKS = [
 ];
 const OUTSIDE = ['process', 'fetch', 'crypto', 'console'];
 
-const sizes = {
-  'max-lines': ['error', { max: 400, skipBlankLines: false, skipComments: false }],
-  'max-lines-per-function': ['error', { max: 70 }],
-};
+const sizes = { 'max-lines-per-function': ['error', { max: 70 }] };
 
 /** `LINT_TYPES=no` leaves out the rules that need the types of the whole program. */
 const hasTypes = process.env.LINT_TYPES !== 'no';
@@ -132,7 +129,6 @@ export default tseslint.config(
         ].map((name) => [name, 'readonly']),
       ),
     },
-    rules: { 'max-lines': sizes['max-lines'] },
   },
   { files: ['scripts/**', 'bench/**'], rules: { 'no-console': 'off' } },
 );

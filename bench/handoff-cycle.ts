@@ -66,50 +66,71 @@ class Schedule {
 class Facts {
   readonly held: Fact<SourceFact, 'prompt-held'> = {
     kind: 'prompt-held',
-    ...{ requestId: 0, epoch: 1, tokens: 0, nowUs: 0 },
+    requestId: 0,
+    epoch: 1,
+    tokens: 0,
+    nowUs: 0,
   };
   readonly accepted: Fact<TargetFact, 'accepted'> = {
     kind: 'accepted',
-    ...{ requestId: 0, epoch: 1, nowUs: 0 },
+    requestId: 0,
+    epoch: 1,
+    nowUs: 0,
     source: { engineId: 0, requestId: 0, epoch: 1, generation: 0 },
   };
   readonly reserved: Fact<TargetFact, 'reserved'> = {
     kind: 'reserved',
-    ...{ requestId: 0, epoch: 1, missingTokens: 0, missingBlocks: 0, nowUs: 0 },
+    requestId: 0,
+    epoch: 1,
+    missingTokens: 0,
+    missingBlocks: 0,
+    nowUs: 0,
   };
   readonly requested: Fact<SourceFact, 'read-requested'> = {
     kind: 'read-requested',
-    ...{
-      requestId: 0,
-      epoch: 1,
-      generation: 0,
-      reader: 0,
-      readerRequestId: 0,
-      attempt: 0,
-      nowUs: 0,
-    },
+    requestId: 0,
+    epoch: 1,
+    generation: 0,
+    reader: 0,
+    readerRequestId: 0,
+    attempt: 0,
+    nowUs: 0,
   };
   readonly answered: Fact<TargetFact, 'read-answered'> = {
     kind: 'read-answered',
-    ...{ from: 0, requestId: 0, attempt: 0, outcome: 'blocks', heldTokens: 0 },
-    ...{
-      bytesPerSecond: SOURCE_BYTES_PER_SECOND,
-      ports: 1,
-      bytesPerToken: BYTES_PER_TOKEN,
-      activeReads: 0,
-      nowUs: 0,
-    },
+    from: 0,
+    requestId: 0,
+    attempt: 0,
+    outcome: 'blocks',
+    heldTokens: 0,
+    bytesPerSecond: SOURCE_BYTES_PER_SECOND,
+    ports: 1,
+    bytesPerToken: BYTES_PER_TOKEN,
+    activeReads: 0,
+    nowUs: 0,
   };
   readonly done: Fact<TargetFact, 'transfer-done'> = {
     kind: 'transfer-done',
-    ...{ requestId: 0, epoch: 1, nowUs: 0 },
+    requestId: 0,
+    epoch: 1,
+    nowUs: 0,
   };
   readonly ended: Fact<SourceFact, 'read-ended'> = {
     kind: 'read-ended',
-    ...{ requestId: 0, generation: 0, reader: 0, readerRequestId: 0, outcome: 'done', nowUs: 0 },
+    requestId: 0,
+    generation: 0,
+    reader: 0,
+    readerRequestId: 0,
+    outcome: 'done',
+    nowUs: 0,
   };
   readonly start: Mutable<TransferStart<number>> = {
-    ...{ id: 0, sourceId: 0, targetId: 0, bytes: 0, baseLatencyUs: BASE_LATENCY_US, nowUs: 0 },
+    id: 0,
+    sourceId: 0,
+    targetId: 0,
+    bytes: 0,
+    baseLatencyUs: BASE_LATENCY_US,
+    nowUs: 0,
     sourceBytesPerSecond: SOURCE_BYTES_PER_SECOND,
     targetBytesPerSecond: TARGET_BYTES_PER_SECOND,
     sourcePorts: 1,
@@ -128,7 +149,9 @@ class Cycle {
     return new TargetCoordinator<number>({
       lease: this.lease,
       answerWithinUs: 1_000_000,
-      ...{ ports: 1, bytesPerToken, bytesPerBlock: bytesPerToken * BLOCK_TOKENS },
+      ports: 1,
+      bytesPerToken,
+      bytesPerBlock: bytesPerToken * BLOCK_TOKENS,
     });
   });
   private readonly transfers = new TransferSet<number>();

@@ -29,7 +29,9 @@ export function comparisonOf(args: readonly string[]): ClockComparison {
   const { values } = parseArgs({ args: [...args], options });
   const { runs, requests, speedup, placement } = values;
   return {
-    ...{ runs: Number(runs), requests: Number(requests), speedup: Number(speedup) },
+    runs: Number(runs),
+    requests: Number(requests),
+    speedup: Number(speedup),
     apiProcesses: values['api-processes'],
     placements: PLACEMENTS.filter((one) => placement === '' || placement === one),
   };

@@ -82,9 +82,16 @@ export async function liveAgainstVirtual(asked: ComparedRun): Promise<Agreement>
   const virtual = replayed(seen, prompts, asked);
   const lagMs = 1000 * histogramQuantile(metrics, 'baton:step_lag_seconds', 0.99);
   return {
-    ...{ topology: TOPOLOGY, requests, placement, speedup, api_processes: apiProcesses },
+    topology: TOPOLOGY,
+    requests,
+    placement,
+    speedup,
+    api_processes: apiProcesses,
     requests_per_second: REQUESTS_PER_SECOND,
-    ...{ step_lag_p99_ms: lagMs, is_void: lagMs >= 5, live, virtual },
+    step_lag_p99_ms: lagMs,
+    is_void: lagMs >= 5,
+    live,
+    virtual,
   };
 }
 

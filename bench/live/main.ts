@@ -29,7 +29,9 @@ async function main(): Promise<void> {
     steady_rate: await reported('steady rate', () => steadyRate(isQuick ? 10 : 60)),
     live_against_virtual: await reported('live against virtual', () =>
       compareClocks({
-        ...{ runs: isQuick ? 1 : 3, requests: isQuick ? 300 : 2_000, speedup: 1 },
+        runs: isQuick ? 1 : 3,
+        requests: isQuick ? 300 : 2_000,
+        speedup: 1,
         apiProcesses: '1',
         placements: PLACEMENTS,
       }),

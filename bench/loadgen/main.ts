@@ -60,8 +60,14 @@ async function load(origin: string, tokens: number): Promise<LoadRecord> {
   const path = '/v1/completions';
   const streams = new HttpStreams({ origin, path, headers, protocol: 'openai' });
   const record = await runLoad({
-    ...{ workload: builder.build(), streams, bodyOf: () => body, keepsText: () => false },
-    ...{ maxConcurrency: Infinity, deadlineMs: 600_000, keepsDetails: true, idPrefix: '' },
+    workload: builder.build(),
+    streams,
+    bodyOf: () => body,
+    keepsText: () => false,
+    maxConcurrency: Infinity,
+    deadlineMs: 600_000,
+    keepsDetails: true,
+    idPrefix: '',
   });
   await streams.close();
   return record;

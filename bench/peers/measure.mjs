@@ -40,7 +40,9 @@ export async function measure(system, { scenario, port, loadgen }) {
 function started({ program, args, env = {} }, log) {
   const output = openSync(log, 'a');
   const child = spawn(program, args.map(String), {
-    ...{ env: { ...process.env, ...env }, detached: true, stdio: ['ignore', output, output] },
+    env: { ...process.env, ...env },
+    detached: true,
+    stdio: ['ignore', output, output],
   });
   child.on('error', () => undefined);
   return child;

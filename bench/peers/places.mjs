@@ -86,7 +86,11 @@ function tokenizer() {
     special: true,
   };
   return {
-    ...{ version: '1.0', truncation: null, padding: null, normalizer: null, post_processor: null },
+    version: '1.0',
+    truncation: null,
+    padding: null,
+    normalizer: null,
+    post_processor: null,
     added_tokens: special.map((content, id) => ({ id, content, ...flags })),
     pre_tokenizer: { type: 'Whitespace' },
     decoder: { type: 'WordPiece', prefix: '##', cleanup: false },
@@ -100,19 +104,33 @@ function tokenizer() {
 
 /** The shape of Llama 3.1 8B. */
 const CONFIG = {
-  ...{ architectures: ['LlamaForCausalLM'], model_type: 'llama', torch_dtype: 'bfloat16' },
-  ...{ bos_token_id: 1, eos_token_id: 2, hidden_act: 'silu', hidden_size: 4_096 },
-  ...{ initializer_range: 0.02, intermediate_size: 14_336, max_position_embeddings: 131_072 },
-  ...{ num_attention_heads: 32, num_hidden_layers: 32, num_key_value_heads: 8 },
-  ...{ rms_norm_eps: 1e-5, rope_theta: 500_000, tie_word_embeddings: false },
+  architectures: ['LlamaForCausalLM'],
+  model_type: 'llama',
+  torch_dtype: 'bfloat16',
+  bos_token_id: 1,
+  eos_token_id: 2,
+  hidden_act: 'silu',
+  hidden_size: 4_096,
+  initializer_range: 0.02,
+  intermediate_size: 14_336,
+  max_position_embeddings: 131_072,
+  num_attention_heads: 32,
+  num_hidden_layers: 32,
+  num_key_value_heads: 8,
+  rms_norm_eps: 1e-5,
+  rope_theta: 500_000,
+  tie_word_embeddings: false,
   vocab_size: VOCABULARY,
 };
 
 const SMALL_FILES = {
   'generation_config.json': { bos_token_id: 1, eos_token_id: 2 },
   'tokenizer_config.json': {
-    ...{ tokenizer_class: 'PreTrainedTokenizerFast', model_max_length: 131_072 },
-    ...{ bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>' },
+    tokenizer_class: 'PreTrainedTokenizerFast',
+    model_max_length: 131_072,
+    bos_token: '<s>',
+    eos_token: '</s>',
+    unk_token: '<unk>',
     chat_template: "{% for m in messages %}{{ m['content'] }}{% endfor %}",
   },
 };

@@ -101,8 +101,12 @@ function dynamo({ ttftMs, itlMs, sequences, port, folder }) {
   const times = join(folder, 'times.npz');
   execFileSync(program, ['-c', STEP_TIMES, times, `${ttftMs}`, `${itlMs}`]);
   const env = {
-    ...{ DYN_FILE_KV: join(folder, 'kv'), DYN_DISCOVERY_BACKEND: 'file', DYN_LOG: 'warn' },
-    ...{ DYN_REQUEST_PLANE: 'tcp', DYN_EVENT_PLANE: 'zmq', HF_HUB_OFFLINE: '1' },
+    DYN_FILE_KV: join(folder, 'kv'),
+    DYN_DISCOVERY_BACKEND: 'file',
+    DYN_LOG: 'warn',
+    DYN_REQUEST_PLANE: 'tcp',
+    DYN_EVENT_PLANE: 'zmq',
+    HF_HUB_OFFLINE: '1',
   };
   const speed = itlMs > 0 ? ['--planner-profile-data', times] : ['--speedup-ratio', 0];
   const worker = (role, number) => ({
@@ -117,6 +121,7 @@ function dynamo({ ttftMs, itlMs, sequences, port, folder }) {
   const frontend = { program, args: ['-m', 'dynamo.frontend', '--http-port', port], env };
   return {
     commands: [worker('prefill', 0), worker('decode', 1), frontend],
-    ...{ model, firstMs: ttftMs },
+    model,
+    firstMs: ttftMs,
   };
 }

@@ -16,7 +16,10 @@ const ROOT = join(__dirname, '..', '..', '..');
  */
 const RATE_PER_SECOND = 39.5;
 const CONFIG = defaultConfig({
-  ...{ topology: '4P8D', model: 'llama-3.1-70b', gpu: 'a100', tensorParallelSize: 8 },
+  topology: '4P8D',
+  model: 'llama-3.1-70b',
+  gpu: 'a100',
+  tensorParallelSize: 8,
   maxWaitingRequests: 10_000_000,
 });
 const MOONCAKE = [
@@ -54,7 +57,8 @@ function main(): void {
   const { speed: synthetic, control } = besideControl(count);
   const result = {
     machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`,
-    ...{ synthetic, control_without_kv: control },
+    synthetic,
+    control_without_kv: control,
     times_slower_than_control: synthetic.user_cpu_us_per_request / control.user_cpu_us_per_request,
     synthetic_no_leap: speedOf(scenario(count, false)).speed,
     peak_memory_mib: Math.round(process.resourceUsage().maxRSS / 1024),
@@ -90,7 +94,8 @@ function controlOf(given: ClusterScenario, log: RequestLog): Control {
   const { user } = process.cpuUsage(before);
   const laterUs = rows.finishUs.reduce((sum, endUs, row) => sum + endUs - log.finishUs[row]!, 0);
   return {
-    ...{ steps: kernel.steps, events: kernel.events },
+    steps: kernel.steps,
+    events: kernel.events,
     mean_end_later_ms: laterUs / rows.count / 1000,
     user_cpu_us_per_request: user / rows.count,
   };
@@ -107,7 +112,8 @@ function speedOf(given: ClusterScenario): { speed: Speed; log: RequestLog } {
   const speed = {
     requests: count,
     completed: run.log.outcome.filter((code) => code === 1).length,
-    ...{ steps: run.steps, events: run.events },
+    steps: run.steps,
+    events: run.events,
     requests_per_wall_second: Math.round(count / seconds),
     steps_per_wall_second: Math.round(run.steps / seconds),
     simulated_seconds_per_wall_second: Math.round(run.endUs / 1e6 / seconds),

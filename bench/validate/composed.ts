@@ -7,15 +7,13 @@ const PROFILE = ['profiles', 'llmservingsim-rtxpro6000-llama-3.1-8b'];
 const LAYERS = 32;
 /** Operators of a transformer layer besides attention, and their number in a layer. */
 const PER_LAYER = {
-  ...{
-    layernorm: 2,
-    qkv_proj: 1,
-    rotary_emb: 1,
-    o_proj: 1,
-    gate_up_proj: 1,
-    act_fn: 1,
-    down_proj: 1,
-  },
+  layernorm: 2,
+  qkv_proj: 1,
+  rotary_emb: 1,
+  o_proj: 1,
+  gate_up_proj: 1,
+  act_fn: 1,
+  down_proj: 1,
 } as const;
 const ONCE = ['embedding', 'final_layernorm'];
 const PER_SEQUENCE = ['lm_head', 'sampler'];
@@ -27,7 +25,10 @@ const PER_SEQUENCE = ['lm_head', 'sampler'];
  */
 export function rtxPro6000Model(overheadMs: number): StepTimeModel {
   const { file } = calibrate(composedSteps(), {
-    ...{ fit: 'calibrated', holdOutEvery: 5, seed: 1, overheadMs },
+    fit: 'calibrated',
+    holdOutEvery: 5,
+    seed: 1,
+    overheadMs,
     placement: { model: 'llama-3.1-8b', gpu: 'rtx-pro-6000', tp: 1 },
   });
   const placement = { model: findModel('llama-3.1-8b'), gpu: findGpu('rtx-pro-6000'), tp: 1 };

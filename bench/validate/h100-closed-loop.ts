@@ -126,13 +126,19 @@ function findingsOf(
     },
     {
       ...base,
-      ...{ what: `${shape}: output`, theirs: point.tokensPerSecond, ours: ours.tokensPerSecond },
-      ...{ unit: 'tokens/s', aim: AIMS.throughput },
+      what: `${shape}: output`,
+      theirs: point.tokensPerSecond,
+      ours: ours.tokensPerSecond,
+      unit: 'tokens/s',
+      aim: AIMS.throughput,
     },
     {
       ...base,
-      ...{ what: `${shape}: TTFT P95`, theirs: point.ttftP95Ms, ours: ours.ttftP95Ms },
-      ...{ unit: 'ms', aim: AIMS.ttft },
+      what: `${shape}: TTFT P95`,
+      theirs: point.ttftP95Ms,
+      ours: ours.ttftP95Ms,
+      unit: 'ms',
+      aim: AIMS.ttft,
     },
   ];
 }
@@ -223,7 +229,8 @@ function carriedOver(): StepTimeProfile {
     },
     decodeAttentionMs: [g0 * attention, g1 * attention, g2 * attention],
     prefillAttentionMs: [h0 * attention, h1 * attention],
-    ...{ overheadMs: 0, valid: {} },
+    overheadMs: 0,
+    valid: {},
   };
 }
 

@@ -59,8 +59,11 @@ function pooledHitRate(trace: Workload, capacityTokens: number): number {
   const pool = new KvPool();
   const terms = {
     blocks: Math.max(1, Math.floor(capacityTokens / BLOCK_TOKENS / NODES)),
-    ...{ bytesPerBlock: 1, bytesPerSecond: Infinity, latencyUs: 0 },
-    ...{ balancingThreshold: 1, replicas: 1 },
+    bytesPerBlock: 1,
+    bytesPerSecond: Infinity,
+    latencyUs: 0,
+    balancingThreshold: 1,
+    replicas: 1,
   };
   const members = Array.from({ length: NODES }, (_, node) => new KvPoolMember(terms, pool, node));
   const found = new PoolFind();

@@ -48,8 +48,12 @@ export function vllmLog(): { findings: Finding[]; note: string } {
     simulated(workload, overheadMs, not(isFit)),
   ];
   const finding = (what: string, of: keyof Means): Finding => ({
-    ...{ part: PART, what, unit: 'ms', aim: AIM_PERCENT },
-    ...{ theirs: theirs[of], ours: ours[of] },
+    part: PART,
+    what,
+    unit: 'ms',
+    aim: AIM_PERCENT,
+    theirs: theirs[of],
+    ours: ours[of],
   });
   return {
     findings: [

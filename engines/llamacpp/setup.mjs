@@ -19,7 +19,8 @@ if (!existsSync(DEFAULT_MODEL)) {
 function install() {
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
   const { status } = spawnSync('npm', args, {
-    ...{ cwd: FOLDER, stdio: ['ignore', 'inherit', 'inherit'] },
+    cwd: FOLDER,
+    stdio: ['ignore', 'inherit', 'inherit'],
     shell: process.platform === 'win32',
   });
   if (status !== 0) {

@@ -77,7 +77,9 @@ function update() {
 function audited(lock) {
   const cwd = join(ROOT, dirname(lock));
   const { stdout } = spawnSync('npm', ['audit', '--json', '--package-lock-only'], {
-    ...{ cwd, encoding: 'utf8', maxBuffer: 1 << 26 },
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
   });
   const { vulnerabilities, message } = JSON.parse(stdout);
   if (vulnerabilities === undefined) throw new Error(`npm audit: ${message}`);

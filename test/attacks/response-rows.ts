@@ -8,7 +8,10 @@ const LONG_ITEMS = (): object[] => list(20, () => said('Relay. '.repeat(30_000))
 
 /** Eight megabytes of alternatives. */
 const SCORED = {
-  ...{ input: 'x', max_output_tokens: 4_000, ignore_eos: true, top_logprobs: 20 },
+  input: 'x',
+  max_output_tokens: 4_000,
+  ignore_eos: true,
+  top_logprobs: 20,
   include: ['message.output_text.logprobs'],
 };
 
@@ -46,7 +49,10 @@ export const RESPONSE_ROWS: readonly Attack[] = [
     body: () => ({
       input: list(50_000, (i) => ({
         type: i % 2 === 0 ? 'function_call' : 'function_call_output',
-        ...{ call_id: `c${i >> 1}`, name: 'f', arguments: '{}', output: 'x' },
+        call_id: `c${i >> 1}`,
+        name: 'f',
+        arguments: '{}',
+        output: 'x',
       })),
     }),
     statuses: EITHER,
@@ -141,9 +147,13 @@ export const RESPONSE_ROWS: readonly Attack[] = [
     title: 'a stream that repeats a megabyte of its request',
     path: RESPONSES,
     body: () => ({
-      ...{ input: 'x', stream: true, max_output_tokens: 16 },
+      input: 'x',
+      stream: true,
+      max_output_tokens: 16,
       tools: list(100, (i) => ({
-        ...{ type: 'function', name: `f${i}`, parameters: { type: 'object' } },
+        type: 'function',
+        name: `f${i}`,
+        parameters: { type: 'object' },
         description: '\u00e9'.repeat(10_000),
       })),
     }),

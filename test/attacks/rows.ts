@@ -328,8 +328,13 @@ const STORED = {
     chat(
       list(40, () => message('Relay. '.repeat(1_000))),
       {
-        ...{ store: true, metadata: { kind: 'long' }, ignore_eos: true, max_tokens: 400 },
-        ...{ n: 4, logprobs: true, top_logprobs: 20 },
+        store: true,
+        metadata: { kind: 'long' },
+        ignore_eos: true,
+        max_tokens: 400,
+        n: 4,
+        logprobs: true,
+        top_logprobs: 20,
       },
     ),
 };

@@ -326,10 +326,17 @@ describe('the live page in a browser', () => {
 function largePicture(prefills: number): string {
   const others = prefills > 0 ? 'decode' : 'aggregated';
   const engines = Array.from({ length: 64 }, (_none, index) => ({
-    ...{ id: `engine-${index}`, index, role: index < prefills ? 'prefill' : others },
+    id: `engine-${index}`,
+    index,
+    role: index < prefills ? 'prefill' : others,
     state: 'ready',
-    ...{ running: 31, waiting: 2, kvUsage: (index % 32) / 32, heldBlocks: 5, numBlocks: 100 },
-    ...{ stepMs: 12.5, steps: 10 },
+    running: 31,
+    waiting: 2,
+    kvUsage: (index % 32) / 32,
+    heldBlocks: 5,
+    numBlocks: 100,
+    stepMs: 12.5,
+    steps: 10,
   }));
   const keys = Array.from({ length: 2_000 }, (_none, key) => key);
   const names = keys.map((key) => [key, `cmpl-${key}`, 100, 50]);
@@ -340,7 +347,12 @@ function largePicture(prefills: number): string {
   });
   const rates = { ttftMs: { p50: 90, p99: 200 }, itlMs: { p50: 12, p99: 15 } };
   const picture = {
-    ...{ at: Date.now(), engines, phases: [200, 100, 50, 1_650], requests, names, stepTimes: [] },
+    at: Date.now(),
+    engines,
+    phases: [200, 100, 50, 1_650],
+    requests,
+    names,
+    stepTimes: [],
     waiting: { prefill: 200, decode: 50, aggregated: 0 },
     rates: {
       ...rates,
@@ -352,15 +364,14 @@ function largePicture(prefills: number): string {
     },
   };
   const hello = {
-    ...{
-      api: 'api',
-      version: '0',
-      model: 'm',
-      topology: prefills > 0 ? `${prefills}P${64 - prefills}D` : '64A',
-      speedup: 1,
-      intervalMs: 250,
-    },
-    ...{ hasSettings: false, names: [] },
+    api: 'api',
+    version: '0',
+    model: 'm',
+    topology: prefills > 0 ? `${prefills}P${64 - prefills}D` : '64A',
+    speedup: 1,
+    intervalMs: 250,
+    hasSettings: false,
+    names: [],
   };
   const event = (name: string, data: object): string =>
     `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -38,7 +38,9 @@ const SLOW = {
 
 const FACTS = {
   stepTime: SLOW,
-  ...{ maxNumBatchedTokens: 2_048, maxNumSeqs: 256, kvTokens: 16_000 },
+  maxNumBatchedTokens: 2_048,
+  maxNumSeqs: 256,
+  kvTokens: 16_000,
 };
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'baton-scaler-'));
@@ -124,7 +126,9 @@ function onThePage(sample: ClusterSample): ClusterSample {
   for (const { role, waiting } of sample.engines) queued[role] += waiting;
   const engines = sample.engines.map((engine) => ({
     ...engine,
-    ...{ running: 0, waiting: 0, kvUsage: 0 },
+    running: 0,
+    waiting: 0,
+    kvUsage: 0,
   }));
   return { ...sample, queued, engines };
 }
@@ -143,7 +147,11 @@ async function live(given: Case, samples: readonly ClusterSample[]): Promise<str
   let scrapes = 0;
   const said: string[] = [];
   const driver = new LiveAutoscaler({
-    ...{ config, autoscaler: autoscaler(given), intervalUs: INTERVAL_US, membership, wall },
+    config,
+    autoscaler: autoscaler(given),
+    intervalUs: INTERVAL_US,
+    membership,
+    wall,
     scrape: () => Promise.resolve(samples[scrapes++]!),
     say: (sentence) => said.push(sentence.replace('autoscaler:', String(scrapes))),
   });

@@ -36,8 +36,11 @@ function workloadOf({ promptTokens, outputTokens, ratePerSecond }: Load, seed: n
   const limits = { count: 1_000, durationUs: undefined, exactRate: true };
   return generateSingleTurn({
     arrivalUs: drawArrivals(spec, limits, workloadStream(seed, 'arrivals')),
-    ...{ prompt: around(promptTokens), output: around(outputTokens), shared: undefined },
-    ...{ blockTokens: 16, seed },
+    prompt: around(promptTokens),
+    output: around(outputTokens),
+    shared: undefined,
+    blockTokens: 16,
+    seed,
   });
 }
 

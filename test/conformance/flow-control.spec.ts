@@ -58,13 +58,18 @@ writeFileSync(
 
 const NAMES = ['interactive', 'standard', 'batch'];
 const CONFIG: Partial<BatonConfig> = {
-  ...{ topology: '1A', stepTime: 'constant', timeToFirstToken: 20, interTokenLatency: 10 },
+  topology: '1A',
+  stepTime: 'constant',
+  timeToFirstToken: 20,
+  interTokenLatency: 10,
   sloClasses: {
     interactive: { ttft: 200, weight: 6, priority: 1 },
     standard: { ttft: 2_000, weight: 3, priority: 2 },
     batch: { weight: 1, priority: 3 },
   },
-  ...{ flowControlConcurrency: 3, flowControlQueue: 12, flowControlTotalQueue: 20 },
+  flowControlConcurrency: 3,
+  flowControlQueue: 12,
+  flowControlTotalQueue: 20,
   flowControlTimeout: 1.5,
 };
 
@@ -171,7 +176,9 @@ function arrivalOf(trace: Workload, row: number): Fact {
   const tenant = trace.tenant!.names[trace.tenant!.places[row]! - 1]!;
   const call = {
     message: { headers: { 'x-slo-class': sloClass } },
-    ...{ tenant, body: {}, response: new EventEmitter() as unknown as ServerResponse },
+    tenant,
+    body: {},
+    response: new EventEmitter() as unknown as ServerResponse,
   } as unknown as Call;
   const ids = new Int32Array(trace.promptTokens[row]!);
   const request = { prompts: [{ ids }] } as unknown as GenerationRequest;

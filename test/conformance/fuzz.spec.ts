@@ -25,8 +25,11 @@ const CLUSTERS: readonly (readonly [Dialect, Layout])[] = [
   ['vllm', 'aggregated'],
 ];
 const CONFIG = {
-  ...{ allowRuntimeLoraUpdating: true, enableDevMode: true, reasoning: true },
-  ...{ maxModelLen: 512, shutdownTimeout: 0.1 },
+  allowRuntimeLoraUpdating: true,
+  enableDevMode: true,
+  reasoning: true,
+  maxModelLen: 512,
+  shutdownTimeout: 0.1,
 };
 
 describe.each(CLUSTERS)('random bodies in the %s dialect, %s', (dialect, layout) => {

@@ -78,7 +78,8 @@ function asModule(spec: StagePolicySpec): OwnPolicySpec {
   if (spec === 'pull') throw new Error('under pull no policy chooses');
   if (spec.kind === 'own') return spec;
   return {
-    ...{ kind: 'own', path: spec.kind },
+    kind: 'own',
+    path: spec.kind,
     module: { create: ({ random }) => buildPolicy(spec, random) },
   };
 }

@@ -79,7 +79,9 @@ async function live(cluster: Cluster, workload: Workload): Promise<Told> {
         kvLeaseUs: LEASE_US,
         onHandoff: (entry) => entries.push(entry),
         facts: {
-          ...{ model: 'm', tensorParallelSize: 1, kvBytesPerToken: pool.kvBytesPerToken },
+          model: 'm',
+          tensorParallelSize: 1,
+          kvBytesPerToken: pool.kvBytesPerToken,
           ...pool.options,
           link: pool.link,
         },
@@ -175,7 +177,8 @@ function scenarioOf(cluster: Cluster, workload: Workload): ClusterScenario {
   const { topology, options, ranks = 1, stages, setup, kvPool } = cluster;
   const whole = scenarioWith(topology, workload, { options, kvLeaseUs: LEASE_US });
   const own = whole.pools.map((pool) => ({
-    ...{ ...withOwn(pool, cluster), ...(setup && { transferTimes: setup, transferShape: setup }) },
+    ...withOwn(pool, cluster),
+    ...(setup && { transferTimes: setup, transferShape: setup }),
     ...(kvPool && { kvPool }),
   }));
   const scenario = { ...whole, pools: own };

@@ -8,7 +8,9 @@ import { engineQueue } from '../../libs/engine-host/src/routing/job-routing';
 
 /** Steps of some 0.1 s in odd numbers, so that no two events fall on the same microsecond. */
 const OPTIONS: Partial<EngineOptions> = {
-  ...{ numBlocks: 2_000, maxNumSeqs: 64, maxNumBatchedTokens: 4_096 },
+  numBlocks: 2_000,
+  maxNumSeqs: 64,
+  maxNumBatchedTokens: 4_096,
   stepTime: {
     description: 'odd',
     stepUs: (b) => 100_003.7 + 1_009.3 * b.prefillTokens + 97.1 * b.decodeContext,
@@ -97,7 +99,8 @@ async function live(engineOf: readonly number[], fetchesCache: boolean): Promise
 function virtual(fetchesCaches: boolean): Outcome & { engineOf: number[] } {
   const scenario = scenarioWith('1A', WORKLOAD, { options: OPTIONS });
   const { log, engines } = simulate({
-    ...{ ...scenario, fetchesCaches },
+    ...scenario,
+    fetchesCaches,
     pools: scenario.pools.map((pool) => ({ ...pool, startupUs: STARTUP_US })),
     changes: [
       { atUs: JOIN_US, kind: 'join', pool: 0 },

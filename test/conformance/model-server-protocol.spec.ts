@@ -87,8 +87,11 @@ describe('the model server protocol of the inference extension', () => {
       { aggregated: 1 },
       {
         metricsFlavour: FLAVOURS[server] as 'vllm',
-        ...{ numGpuBlocksOverride: BLOCKS.vllm, blockSize: BLOCK_SIZE, maxModelLen: 512 },
-        ...{ maxNumSeqs: 2, interTokenLatency: 2_000 },
+        numGpuBlocksOverride: BLOCKS.vllm,
+        blockSize: BLOCK_SIZE,
+        maxModelLen: 512,
+        maxNumSeqs: 2,
+        interTokenLatency: 2_000,
       },
     );
     const idle = await page();

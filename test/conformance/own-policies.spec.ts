@@ -176,7 +176,11 @@ describe('INV-13: live and virtual agree on the decisions of a module', () => {
   it('with the same loads: admission', async () => {
     for (const seed of [1, 2, 3]) {
       const config = defaultConfig({
-        ...{ ...ENGINES, topology: '2A', seed, admission: ADMISSION, placement: 'round-robin' },
+        ...ENGINES,
+        topology: '2A',
+        seed,
+        admission: ADMISSION,
+        placement: 'round-robin',
       });
       const trace = traceOf(config);
       const seen = virtualAdmissions(config, trace);

@@ -50,8 +50,13 @@ const MODULES = {
     'export default { create: () => ({ admit: ({ outputTokens }) => 1 }) };\n',
 };
 const COMPILER = {
-  ...{ noEmit: true, strict: true, allowJs: true, checkJs: true, module: 'nodenext' },
-  ...{ types: [], lib: ['es2022'] },
+  noEmit: true,
+  strict: true,
+  allowJs: true,
+  checkJs: true,
+  module: 'nodenext',
+  types: [],
+  lib: ['es2022'],
 };
 
 /** The messages of the compiler about the modules, beside the published types. */
@@ -62,7 +67,8 @@ function complaints(): readonly string[] {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(project));
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   const { stdout } = spawnSync(process.execPath, [tsc, '-p', '.'], {
-    ...{ cwd: folder, encoding: 'utf8' },
+    cwd: folder,
+    encoding: 'utf8',
   });
   return stdout.trim().split(/\n(?=\S)/);
 }

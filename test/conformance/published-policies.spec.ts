@@ -72,8 +72,10 @@ describe('the scorers of llm-d', () => {
     const placerOf = (disaggregationThreshold: number): Placer =>
       new Placer(
         {
-          ...{ prefill: { kind: 'round-robin' }, decode: { kind: 'round-robin' } },
-          ...{ decodeChoice: 'early', disaggregationThreshold },
+          prefill: { kind: 'round-robin' },
+          decode: { kind: 'round-robin' },
+          decodeChoice: 'early',
+          disaggregationThreshold,
         },
         RandomStream.root(1),
       );
@@ -83,7 +85,9 @@ describe('the scorers of llm-d', () => {
         const hitTokens = 16 * (hit % (Math.floor((prompt - 1) / 16) + 1));
         const contextFor = (stage: 'prefill' | 'decode') =>
           placementContext({
-            ...{ stage, engines: [engineView({ engineId: 'e0' })], cached: { e0: hitTokens } },
+            stage,
+            engines: [engineView({ engineId: 'e0' })],
+            cached: { e0: hitTokens },
             request: placementRequest({ promptTokens: prompt }),
           });
         const { kind } = placerOf(nonCached - 1).atArrival(

@@ -17,8 +17,13 @@ export const UNLIMITED: PolicyWatch = {
 };
 
 export const ENGINES: Partial<BatonConfig> = {
-  ...{ stepTime: 'per-token', prefillTimePerToken: 1, interTokenLatency: 12 },
-  ...{ maxNumSeqs: 64, numGpuBlocksOverride: 2_000, maxNumBatchedTokens: 256, maxModelLen: 2_000 },
+  stepTime: 'per-token',
+  prefillTimePerToken: 1,
+  interTokenLatency: 12,
+  maxNumSeqs: 64,
+  numGpuBlocksOverride: 2_000,
+  maxNumBatchedTokens: 256,
+  maxModelLen: 2_000,
 };
 export const MODEL = { model: 'llama-3.1-8b' } as unknown as GenerationRequest;
 
@@ -68,8 +73,14 @@ export function seenIn<Answer>(
   const loads = context.engines.map((engine, index): EngineLoad => {
     const { engineId, requests, waitingRequests, waitingTokens, kvTokens } = engine;
     return {
-      ...{ engineId, index, stage: context.stage, state: 'ready', requests },
-      ...{ waitingRequests, waitingTokens, numBlocks: 2_000 },
+      engineId,
+      index,
+      stage: context.stage,
+      state: 'ready',
+      requests,
+      waitingRequests,
+      waitingTokens,
+      numBlocks: 2_000,
       usedBlocks: Math.round(kvTokens / blockSize),
       // The loads of the virtual clock have every request that was sent before.
       taken: { me: Number.MAX_SAFE_INTEGER },
@@ -96,7 +107,11 @@ export class LiveRouter {
   ) {
     const wall = new ManualWallClock();
     this.routing = buildRouting({
-      ...{ config, transport: this.transport, wall, routerId: 'me', role },
+      config,
+      transport: this.transport,
+      wall,
+      routerId: 'me',
+      role,
       policyWatch: UNLIMITED,
     });
   }
@@ -126,9 +141,18 @@ export class LiveRouter {
   private job(row: number, { workload, prompts }: Trace): EngineJob {
     const ids = prompts[row]!;
     return {
-      ...{ requestId: `${row}`, submission: 1, apiId: 'api', streamId: row, causeUs: 0 },
-      ...{ arrivalUs: 0, promptTokens: ids.length, outputTokens: 1, maxTokens: 1, priority: 0 },
-      ...{ endReason: 'length', sessionKey: workload.session[row]! },
+      requestId: `${row}`,
+      submission: 1,
+      apiId: 'api',
+      streamId: row,
+      causeUs: 0,
+      arrivalUs: 0,
+      promptTokens: ids.length,
+      outputTokens: 1,
+      maxTokens: 1,
+      priority: 0,
+      endReason: 'length',
+      sessionKey: workload.session[row]!,
       flow: this.config.topology.includes('A') ? 'local' : 'route',
       blockHashes: hashesOf(ids, this.config.blockSize),
     } as EngineJob;

@@ -23,7 +23,10 @@ describe('an API whose Redis is silent', () => {
     redis = await PrivateRedis.launch();
     const { url } = redis;
     const overrides: Partial<BatonConfig> = {
-      ...{ topology: '1A', port: 0, stepTime: 'constant', enableAdmin: true },
+      topology: '1A',
+      port: 0,
+      stepTime: 'constant',
+      enableAdmin: true,
     };
     const config = defaultConfig({ ...overrides, logLevel: 'silent' });
     const log = createLogger({ name: 'test', level: 'silent' });

@@ -21,7 +21,10 @@ const FLAGS = [
 /** Requests one token over TLS with a verified certificate. Resolves with the HTTP status. */
 function ask({ port }: TestCluster, key: string): Promise<number> {
   const options = {
-    ...{ host: '127.0.0.1', port, path: '/v1/completions', method: 'POST' },
+    host: '127.0.0.1',
+    port,
+    path: '/v1/completions',
+    method: 'POST',
     ca: readFileSync(pem('authority.pem')),
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
   };

@@ -36,7 +36,8 @@ describe('a cluster of processes that places jobs', () => {
   function load(requests: number): Promise<StreamedAnswer>[] {
     return Array.from({ length: requests }, (_, i) =>
       stream(`${target.baseUrl}/v1/completions`, {
-        ...{ max_tokens: 10, ignore_eos: true },
+        max_tokens: 10,
+        ignore_eos: true,
         prompt: `Request number ${i} asks for a short story about runner ${i % 7}.`,
       }),
     );

@@ -135,7 +135,8 @@ describe('the README', () => {
       });
       await whileUp(found, async ({ port }) => {
         const answer = await fetch(`http://127.0.0.1:${port}/v1/completions`, {
-          ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
           body: '{"prompt": "pass it on", "max_tokens": 4}',
         });
         expect(answer.status).toBe(200);

@@ -51,7 +51,8 @@ async function load(cluster: TestCluster): Promise<void> {
       await pause(atMs - (performance.now() - startMs));
       return stream(`${cluster.baseUrl}/v1/completions`, {
         prompt: Array.from({ length }, (_each, k) => first + k),
-        ...{ max_tokens: TOKENS, ignore_eos: true },
+        max_tokens: TOKENS,
+        ignore_eos: true,
       });
     }),
   );
@@ -81,12 +82,17 @@ describe('a cluster that records its run', () => {
   it('is replayed from its recording, with its configuration, and compared', async () => {
     const { comparison, config, ...replayed } = await baton<Replayed>('replay', '--trace', record);
     expect(replayed).toMatchObject({
-      ...{ requests: REQUESTS, completed: REQUESTS, output_tokens: REQUESTS * TOKENS },
+      requests: REQUESTS,
+      completed: REQUESTS,
+      output_tokens: REQUESTS * TOKENS,
     });
     expect(replayed.prefix_hit_rate).toBeGreaterThan(0.2);
     expect(config).toMatchObject({
-      ...{ topology: '2P2D', step_time: 'constant', time_to_first_token: 100 },
-      ...{ inter_token_latency: 25, workload: { source: 'baton', requests: REQUESTS } },
+      topology: '2P2D',
+      step_time: 'constant',
+      time_to_first_token: 100,
+      inter_token_latency: 25,
+      workload: { source: 'baton', requests: REQUESTS },
     });
     expect(comparison).toMatchObject({ requests: REQUESTS, recorded_only: 0, simulated_only: 0 });
     // Engines take 100 ms a prompt and 25 ms a token on any machine. A busy machine only adds

@@ -41,7 +41,8 @@ describe('a cluster that gets the mirrored requests of a router', () => {
     try {
       const post = async (body: object, headers: Record<string, string> = {}): Promise<void> => {
         const answer = await fetch(`${cluster.baseUrl}/v1/completions`, {
-          ...{ method: 'POST', body: JSON.stringify({ ...body, ignore_eos: true }) },
+          method: 'POST',
+          body: JSON.stringify({ ...body, ignore_eos: true }),
           headers: { 'content-type': 'application/json', ...headers },
         });
         await answer.text();
@@ -70,13 +71,13 @@ describe('a cluster that gets the mirrored requests of a router', () => {
     const rows = lines.map((line) => JSON.parse(line) as Line);
     const log = rows.slice(0, -1).map((row) =>
       JSON.stringify({
-        ...{
-          time: row.arrival_us / 1e6,
-          request_id: row.id,
-          endpoint: row.measured.prefill_engine,
-        },
-        ...{ prompt_tokens: row.prompt_tokens, output_tokens: row.output_tokens },
-        ...{ block_hashes: row.block_hashes, block_size: 16 },
+        time: row.arrival_us / 1e6,
+        request_id: row.id,
+        endpoint: row.measured.prefill_engine,
+        prompt_tokens: row.prompt_tokens,
+        output_tokens: row.output_tokens,
+        block_hashes: row.block_hashes,
+        block_size: 16,
       }),
     );
     const access = join(folder, 'access.jsonl');

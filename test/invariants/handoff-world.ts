@@ -266,7 +266,9 @@ export class HandoffWorld {
             kind: 'read-answered',
             from,
             requestId: readerRequestId,
-            ...{ bytesPerSecond: 1_000_000, ports: 1, bytesPerToken: 10 },
+            bytesPerSecond: 1_000_000,
+            ports: 1,
+            bytesPerToken: 10,
             nowUs,
           },
         });

@@ -83,7 +83,10 @@ function composed(folder: string): Manifest[] {
     target.spec.replicas = count;
   }
   const generated = configMapGenerator.map(({ name, literals }) => ({
-    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, spec: {} },
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    spec: {},
     data: Object.fromEntries(literals.map((literal) => literal.split('=') as [string, string])),
   }));
   return [...manifests, ...generated];

@@ -1,18 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { allFiles, isCode, occurrences, read } from './repository';
+import { allFiles, isCode, occurrences } from './repository';
 
-const LONGEST = 400;
 const files = allFiles();
 const code = files.filter(isCode);
 const prose = files.filter((path) => path.endsWith('.md') || /\.ya?ml$|Dockerfile$/.test(path));
 const written = [...code, ...prose].filter((path) => !path.startsWith('test/tidy/'));
 
 describe('every file', () => {
-  it('has at most 400 lines', () => {
-    const tooLong = code.filter((path) => read(path).split('\n').length > LONGEST + 1);
-    expect(tooLong).toEqual([]);
-  });
-
   it('is named after its content', () => {
     const vague = files.filter((path) => /(^|\/)(utils?|helpers?|common|misc)\.[^/]+$/.test(path));
     expect(vague).toEqual([]);

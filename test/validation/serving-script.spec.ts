@@ -4,9 +4,20 @@ import { servingScript } from '../../bench/validate/serving/serving-script';
 /** A row of InferenceX with vLLM on H200 but for the given columns. */
 function scriptOf(columns: Record<string, string>) {
   return servingScript({
-    ...{ source: 'InferenceX', framework: 'vllm', model: 'meta-llama/Llama-3.1-70B', dtype: 'fp8' },
-    ...{ gpu: 'h200_sxm', tp: '8', n_gpus: '8', pd_split: 'agg', decode_parallel: '' },
-    ...{ isl: '1024', osl: '1024', concurrency: '64', version: '', date: '2026-03-25' },
+    source: 'InferenceX',
+    framework: 'vllm',
+    model: 'meta-llama/Llama-3.1-70B',
+    dtype: 'fp8',
+    gpu: 'h200_sxm',
+    tp: '8',
+    n_gpus: '8',
+    pd_split: 'agg',
+    decode_parallel: '',
+    isl: '1024',
+    osl: '1024',
+    concurrency: '64',
+    version: '',
+    date: '2026-03-25',
     ...columns,
   });
 }
@@ -66,7 +77,9 @@ describe('the script of a published run', () => {
     [{ tp: '4' }, 8_192, 32, 10],
   ])('with SGLang for DeepSeek in %j', (columns, tokens, seqs, interval) => {
     expect(scriptOf({ ...DEEPSEEK, ...columns })).toEqual({
-      ...{ maxNumBatchedTokens: tokens, maxNumSeqs: seqs, schedulerRecvInterval: interval },
+      maxNumBatchedTokens: tokens,
+      maxNumSeqs: seqs,
+      schedulerRecvInterval: interval,
     });
   });
 
@@ -91,10 +104,12 @@ describe('the script of a published run', () => {
       scriptOf({ ...NVIDIA, ...clients, ...columns });
     expect(script({ framework: 'trtllm' })).toEqual(whole);
     expect(script({ framework: 'sglang', version: '0.5.6.post2' })).toEqual({
-      ...{ ...whole, isMixed: true },
+      ...whole,
+      isMixed: true,
     });
     expect(script({ framework: 'sglang', version: '0.5.1.post1' })).toEqual({
-      ...{ maxNumBatchedTokens: 2_524, isWhole: true },
+      maxNumBatchedTokens: 2_524,
+      isWhole: true,
     });
     expect(script({ version: '0.12.0' })).toEqual({});
   });

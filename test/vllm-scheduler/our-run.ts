@@ -38,7 +38,8 @@ class OurRun {
   ) {
     const { connector, stages, ...options } = workload.options;
     this.engine = new Engine({
-      ...{ ...options, ...rules },
+      ...options,
+      ...rules,
       hasConnector: connector,
       // Both tables of the block pool: contents by hash, and by number.
       ...(workload.seed % 2 === 0 ? {} : { contentCount: MOST_CONTENTS }),

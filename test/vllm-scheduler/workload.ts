@@ -200,7 +200,12 @@ function requestOf({ draw, options, index, step, earlier }: RequestDraw): Worklo
       : undefined;
   const wished = draw.between(1, Math.max(1, most));
   const prompt = promptOf({
-    ...{ draw, index, wished, room, namesContents, before: earlier[follows ?? -1] },
+    draw,
+    index,
+    wished,
+    room,
+    namesContents,
+    before: earlier[follows ?? -1],
   });
   const promptTokens = prompt.reduce((sum, [, tokens]) => sum + tokens, 0);
   const out = Math.min(draw.chance(0.3) ? 1 : draw.between(1, 60), room - promptTokens + 1);

@@ -93,7 +93,9 @@ describe('the life of an API process', () => {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
-        ...{ model: config.model, max_tokens: 1, store: true },
+        model: config.model,
+        max_tokens: 1,
+        store: true,
         messages: [{ role: 'user', content: [long] }],
       }),
     });

@@ -116,7 +116,8 @@ async function followerOf(
   if (!isScaled(config)) return new ChangeSchedule({ config, membership, say });
   const { liveAutoscaler } = await import('@baton/supervisor');
   return liveAutoscaler(config, {
-    ...{ membership, say },
+    membership,
+    say,
     onPolicyFault: faultReporter(transport, say),
   });
 }

@@ -22,14 +22,14 @@ export class ClusterFixture {
 
   static async start(roles: Role, overrides: Partial<BatonConfig>): Promise<ClusterFixture> {
     const config = defaultConfig({
-      ...{
-        port: 0,
-        logLevel: 'silent',
-        speedup: 10,
-        stepTime: 'constant',
-        numGpuBlocksOverride: 4_096,
-      },
-      ...{ timeToFirstToken: 20, interTokenLatency: 1, shutdownTimeout: 1 },
+      port: 0,
+      logLevel: 'silent',
+      speedup: 10,
+      stepTime: 'constant',
+      numGpuBlocksOverride: 4_096,
+      timeToFirstToken: 20,
+      interTokenLatency: 1,
+      shutdownTimeout: 1,
       ...overrides,
     });
     const hub = new InProcessHub();

@@ -56,7 +56,9 @@ const counter = (
     : { name: `${name}_total`, help, type: 'counter', labels };
 
 const histogram = (name: string, help: string, le: readonly string[]): ReferenceFamily => ({
-  ...{ name, help, le },
+  name,
+  help,
+  le,
   type: 'histogram',
 });
 

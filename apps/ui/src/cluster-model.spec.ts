@@ -5,14 +5,30 @@ import { RequestRows, ROWS } from './requests/request-rows';
 import { stepTimesText } from './step-times/step-times-view';
 
 const HELLO = {
-  ...{ api: 'api-1', version: '0', model: 'm', topology: '1P1D', speedup: 1, intervalMs: 250 },
-  ...{ hasSettings: false, names: [] },
+  api: 'api-1',
+  version: '0',
+  model: 'm',
+  topology: '1P1D',
+  speedup: 1,
+  intervalMs: 250,
+  hasSettings: false,
+  names: [],
 };
 
 function engine(id: string, role: PictureEngine['role'], index = 0): PictureEngine {
   return {
-    ...{ id, index, role, state: 'ready', running: 0, waiting: 0, fetching: 0 },
-    ...{ kvUsage: 0, heldBlocks: 0, numBlocks: 10, stepMs: 0, steps: 0 },
+    id,
+    index,
+    role,
+    state: 'ready',
+    running: 0,
+    waiting: 0,
+    fetching: 0,
+    kvUsage: 0,
+    heldBlocks: 0,
+    numBlocks: 10,
+    stepMs: 0,
+    steps: 0,
   };
 }
 
@@ -21,7 +37,11 @@ const ENGINES = [engine('p', 'prefill', 0), engine('d', 'decode', 1)];
 function picture(at: number, requests: number[], names: ClusterPicture['names']): ClusterPicture {
   const rates = { ttftMs: null, itlMs: null, tokensPerSecond: 0, requestsPerSecond: 0 };
   return {
-    ...{ at, engines: ENGINES, phases: [0, 0, 0, 0], requests, names },
+    at,
+    engines: ENGINES,
+    phases: [0, 0, 0, 0],
+    requests,
+    names,
     waiting: { prefill: 0, decode: 0, aggregated: 0 },
     rates: { ...rates, finishedPerSecond: 0, refusedPerSecond: 0, refusals: [] },
     stepTimes: [],
@@ -134,8 +154,12 @@ describe('the rows of the list', () => {
 });
 
 const COMPOSED: PictureStepTimes = {
-  ...{ method: 'composed', description: 'composed from measured operators of h200_sxm' },
-  ...{ roles: ['prefill', 'decode'], outsideSteps: 0, unmeasuredSteps: 0, farthestOutside: 1 },
+  method: 'composed',
+  description: 'composed from measured operators of h200_sxm',
+  roles: ['prefill', 'decode'],
+  outsideSteps: 0,
+  unmeasuredSteps: 0,
+  farthestOutside: 1,
 };
 
 describe('the line of step times', () => {

@@ -108,8 +108,15 @@ export class ClusterModel {
       known?.key === key
         ? known
         : {
-            ...{ key, name, promptTokens, maxTokens, phase: 'queue', engine: undefined, tokens: 0 },
-            ...{ seenMs: this.atMs, phaseMs: this.atMs },
+            key,
+            name,
+            promptTokens,
+            maxTokens,
+            phase: 'queue',
+            engine: undefined,
+            tokens: 0,
+            seenMs: this.atMs,
+            phaseMs: this.atMs,
           };
     if (request === known) this.earlier.delete(name);
     this.requests.set(key, request);

@@ -17,8 +17,15 @@ const BOXES: FlowBoxes = {
 
 function request(key: number, more: Partial<RequestState> = {}): RequestState {
   return {
-    ...{ key, name: `r${key}`, promptTokens: 1, maxTokens: 10, phase: 'queue' as const },
-    ...{ engine: undefined, tokens: 0, seenMs: 0, phaseMs: 0 },
+    key,
+    name: `r${key}`,
+    promptTokens: 1,
+    maxTokens: 10,
+    phase: 'queue' as const,
+    engine: undefined,
+    tokens: 0,
+    seenMs: 0,
+    phaseMs: 0,
     ...more,
   };
 }
@@ -111,8 +118,10 @@ describe('the scene', () => {
 describe('a grid', () => {
   it('keeps every dot in its box, without overlap while there is room', () => {
     const box = fc.record({
-      ...{ x: fc.integer({ min: 0, max: 500 }), y: fc.integer({ min: 0, max: 500 }) },
-      ...{ width: fc.integer({ min: 10, max: 600 }), height: fc.integer({ min: 10, max: 300 }) },
+      x: fc.integer({ min: 0, max: 500 }),
+      y: fc.integer({ min: 0, max: 500 }),
+      width: fc.integer({ min: 10, max: 600 }),
+      height: fc.integer({ min: 10, max: 300 }),
     });
     fc.assert(
       fc.property(box, fc.integer({ min: 1, max: 400 }), (area, count) => {

@@ -128,8 +128,15 @@ export class FlowScene {
   private enter(key: number, { x, y }: { x: number; y: number }): Dot | undefined {
     if (this.dots.size >= MOST_DOTS) return undefined;
     const dot: Dot = {
-      ...{ key, y, toX: x, toY: y, size: 0, phase: 'queue', progress: 0 },
-      ...{ x: this.isStill ? x : x - 24, alpha: this.isStill ? 1 : 0 },
+      key,
+      y,
+      toX: x,
+      toY: y,
+      size: 0,
+      phase: 'queue',
+      progress: 0,
+      x: this.isStill ? x : x - 24,
+      alpha: this.isStill ? 1 : 0,
     };
     this.dots.set(key, dot);
     return dot;

@@ -162,7 +162,9 @@ function newPool(role: Role, title: string): Pool {
       list,
       empty,
     ]),
-    ...{ summary, list, empty },
+    summary,
+    list,
+    empty,
   };
 }
 

@@ -25,7 +25,9 @@ interface SettingsView {
 /** Settings that can change while the cluster runs. Hidden when the API serves none. */
 export class SettingsPanel {
   readonly element = make('section', {
-    ...{ class: 'panel settings', 'aria-label': 'Settings', hidden: true },
+    class: 'panel settings',
+    'aria-label': 'Settings',
+    hidden: true,
   });
   private readonly fields = new Map<string, SettingField>();
   private readonly verdict = make('p', { class: 'verdict', role: 'status' });

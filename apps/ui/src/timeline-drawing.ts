@@ -37,8 +37,12 @@ export function drawTimeline(
   const rows = rowsOf(sequence);
   const height = AXIS + (rows.length + 1) * ROW;
   const svg = makeSvg('svg', {
-    ...{ class: 'timeline', width: totalWidth, height, viewBox: `0 0 ${totalWidth} ${height}` },
-    ...{ role: 'img', 'aria-label': 'Timeline; the table below has the same figures' },
+    class: 'timeline',
+    width: totalWidth,
+    height,
+    viewBox: `0 0 ${totalWidth} ${height}`,
+    role: 'img',
+    'aria-label': 'Timeline; the table below has the same figures',
   });
   svg.append(...axis(scale, height));
   for (const [i, row] of rows.entries()) svg.append(rowGroup(row, scale, AXIS + i * ROW));

@@ -5,8 +5,11 @@ import { LEAST_S, RateHistory, WINDOW_S } from './charts/rate-history';
 import { ticks, toX } from './timeline-scale';
 
 const RATES: PictureRates = {
-  ...{ ttftMs: { p50: 1, p99: 2 }, itlMs: null },
-  ...{ tokensPerSecond: 3, requestsPerSecond: 4, finishedPerSecond: 5 },
+  ttftMs: { p50: 1, p99: 2 },
+  itlMs: null,
+  tokensPerSecond: 3,
+  requestsPerSecond: 4,
+  finishedPerSecond: 5,
   refusedPerSecond: 0,
   refusals: [],
 };

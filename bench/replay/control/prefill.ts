@@ -8,8 +8,13 @@ class PromptBatch {
   readonly done: number[] = [];
   tokens = 0;
   readonly sums = {
-    ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
-    ...{ decodeSeqs: 0, decodeContext: 0, kvUsage: 0 },
+    prefillTokens: 0,
+    prefillSeqs: 0,
+    prefillQuadratic: 0,
+    prefillContext: 0,
+    decodeSeqs: 0,
+    decodeContext: 0,
+    kvUsage: 0,
   };
 
   clear(): void {

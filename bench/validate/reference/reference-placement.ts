@@ -2,7 +2,10 @@ import { type EnginePlacement, findGpu, findModel, type Precision } from '@baton
 import type { CsvRow } from '../files';
 
 const FORMATS: Readonly<Record<string, Precision['linear']>> = {
-  ...{ bfloat16: 'bf16', fp8: 'fp8', fp8_block: 'fp8_block', nvfp4: 'nvfp4' },
+  bfloat16: 'bf16',
+  fp8: 'fp8',
+  fp8_block: 'fp8_block',
+  nvfp4: 'nvfp4',
   w4a16_mxfp4: 'mxfp4',
 };
 

@@ -5,15 +5,27 @@ import { type Quirk, QUIRKS } from './quirks';
 
 /** AIConfigurator's names without their phase, by ours. */
 const OURS: Readonly<Record<string, string>> = {
-  ...{ embedding: 'embedding', add_norm_1: 'norms', add_norm_2: 'norms' },
-  ...{ qkv_gemm: 'qkv', proj_gemm: 'output projection', mla_block: 'latent attention' },
-  ...{ gate_ffn1_gemm: 'gate and up', act_gate: 'activation', ffn2_gemm: 'down' },
-  ...{ logits_gemm: 'output head', router_gemm: 'router', moe: 'experts' },
-  ...{ moe_pre_dispatch: 'dispatch', moe_post_dispatch: 'combine' },
-  ...{ moe_overlap: 'overlapped experts', embedding_ar: 'embedding all-reduce' },
-  ...{ ar_1: 'all-reduce', ar_2: 'all-reduce' },
-  ...{ shared_gate_up_gemm: 'shared experts', shared_ffn2_gemm: 'shared experts' },
-  ...{ shared_act_gate: 'shared experts' },
+  embedding: 'embedding',
+  add_norm_1: 'norms',
+  add_norm_2: 'norms',
+  qkv_gemm: 'qkv',
+  proj_gemm: 'output projection',
+  mla_block: 'latent attention',
+  gate_ffn1_gemm: 'gate and up',
+  act_gate: 'activation',
+  ffn2_gemm: 'down',
+  logits_gemm: 'output head',
+  router_gemm: 'router',
+  moe: 'experts',
+  moe_pre_dispatch: 'dispatch',
+  moe_post_dispatch: 'combine',
+  moe_overlap: 'overlapped experts',
+  embedding_ar: 'embedding all-reduce',
+  ar_1: 'all-reduce',
+  ar_2: 'all-reduce',
+  shared_gate_up_gemm: 'shared experts',
+  shared_ffn2_gemm: 'shared experts',
+  shared_act_gate: 'shared experts',
 };
 
 /** The largest error of a step that agrees with the reference. */

@@ -62,7 +62,8 @@ export function scoreOf(group: string, results: readonly ServingResult[]): Score
   const farther = (a: ServingResult, b: ServingResult) =>
     Math.abs(tpotError(b)) > Math.abs(tpotError(a)) ? b : a;
   return {
-    ...{ group, count: results.length },
+    group,
+    count: results.length,
     method: [...new Set(results.map(({ method }) => method))].join(', '),
     tpotMedian: median(tpot),
     tpotMeanAbsolute: meanAbsolute(tpot),

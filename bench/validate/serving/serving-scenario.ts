@@ -109,7 +109,10 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   const options = { ...own, ...limits, ...(kvGroups && { kvGroups }) };
   const bytesPerBlock = kvBytesPerBlock(placement.model, placement.tp, BLOCK_TOKENS);
   return {
-    ...{ role, count, gpus: placement.tp, options },
+    role,
+    count,
+    gpus: placement.tp,
+    options,
     transferShape: { bytesPerBlock, descriptorsPerBlock: 1 },
     kvBytesPerToken: kvBytesPerToken(placement.model, placement.tp),
     lockstepRanks: lockstepRanksOf(placement, framework),

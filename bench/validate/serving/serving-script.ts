@@ -108,7 +108,8 @@ function miniMaxScript(row: Row): ServingScript {
   }
   if (!row['version']!.startsWith('0.19')) return {};
   return {
-    ...{ maxNumBatchedTokens: 2 * Number(row['isl']), maxCudagraphCaptureSize: 2_048 },
+    maxNumBatchedTokens: 2 * Number(row['isl']),
+    maxCudagraphCaptureSize: 2_048,
     ...(row['date']! >= '2026-04-20' ? { float32: 'high' } : {}),
   };
 }

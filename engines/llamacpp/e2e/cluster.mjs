@@ -15,7 +15,9 @@ export class Cluster {
     const env = { ...process.env };
     delete env.REDIS_URL;
     const supervisor = spawn(process.execPath, [...args, ...flags], {
-      ...{ cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env },
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env,
     });
     const cluster = new Cluster(supervisor, `http://127.0.0.1:${port}`);
     await cluster.untilReady();

@@ -60,7 +60,9 @@ export function tensorsOf({ layers, width, heads, kvHeads, feedForward, vocab })
   const kvWidth = (width / heads) * kvHeads;
   const matrix = (name, from, to) => ({
     name: `${name}.weight`,
-    ...{ type: 'f16', shape: [from, to], fill: 1 / Math.sqrt(from) },
+    type: 'f16',
+    shape: [from, to],
+    fill: 1 / Math.sqrt(from),
   });
   const norm = (name) => ({ name: `${name}.weight`, type: 'f32', shape: [width], fill: 'ones' });
   const block = (i) => [

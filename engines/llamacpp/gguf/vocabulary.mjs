@@ -32,7 +32,9 @@ export function vocabulary(size) {
     tokens: pieces.map(([text]) => text),
     scores: pieces.map(([, score]) => score),
     kinds: pieces.map(([, , kind]) => kind),
-    ...{ unknown: 0, begin: 1, end: 2 },
+    unknown: 0,
+    begin: 1,
+    end: 2,
   };
 }
 

@@ -13,7 +13,10 @@ export function wholeAnswer(request, { id, model, created, text, result }) {
   return {
     id,
     object: isChat ? 'chat.completion' : 'text_completion',
-    ...{ created, model, choices: [choice], usage: usageOf(result) },
+    created,
+    model,
+    choices: [choice],
+    usage: usageOf(result),
     ...(isChat ? promptIds : {}),
     kv_transfer_params: result.kvTransferParams ?? null,
   };
@@ -48,8 +51,10 @@ export class StreamedAnswer {
     return {
       index: 0,
       ...(this.isChat ? { delta } : { text: delta }),
-      ...{ logprobs: null, finish_reason: result?.reason ?? null },
-      ...{ stop_reason: result?.stopReason ?? null, ...ids },
+      logprobs: null,
+      finish_reason: result?.reason ?? null,
+      stop_reason: result?.stopReason ?? null,
+      ...ids,
     };
   }
 

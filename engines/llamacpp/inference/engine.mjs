@@ -88,7 +88,9 @@ export class Engine {
     const kvTransferParams = await this.hold(sequence, { request, tokens });
     metrics.add('vllm:prompt_tokens_total', tokens.length);
     const end = await generate(model, sequence, {
-      ...{ request: { ...request, maxTokens }, tokens, signal },
+      request: { ...request, maxTokens },
+      tokens,
+      signal,
       onText: this.watched(onText, startedMs),
     }).catch((error) => {
       // The client is gone.

@@ -77,7 +77,11 @@ class GeneratedText {
 function samplingOptions(model, { sampling, minTokens }, isTooEarly) {
   const { temperature, topP, topK, minP, seed } = sampling;
   return {
-    ...{ temperature, topP, topK, minP, yieldEogToken: true },
+    temperature,
+    topP,
+    topK,
+    minP,
+    yieldEogToken: true,
     seed: seed === undefined ? randomInt(MAX_SEED) : Math.abs(seed) % MAX_SEED,
     ...(minTokens > 0 && { tokenBias: () => (isTooEarly() ? model.endless : model.unbiased) }),
   };

@@ -16,7 +16,9 @@ export class Model {
     llama ??= loadLlama();
     const model = await (await llama).loadModel({ modelPath: path });
     const context = await model.createContext({
-      ...{ sequences, threads, batchSize: batchTokens },
+      sequences,
+      threads,
+      batchSize: batchTokens,
       contextSize: Math.min(contextTokens, model.trainContextSize),
       batching: { itemPrioritizationStrategy: decodeFirst },
       failedCreationRemedy: false,
@@ -60,8 +62,10 @@ export class Model {
     }
     const text = (token) => (token === null ? '' : model.detokenize([token], true));
     return template.render({
-      ...{ messages, add_generation_prompt: true },
-      ...{ bos_token: text(model.tokens.bos), eos_token: text(model.tokens.eos) },
+      messages,
+      add_generation_prompt: true,
+      bos_token: text(model.tokens.bos),
+      eos_token: text(model.tokens.eos),
     });
   }
 
@@ -88,8 +92,12 @@ async function loadLlama() {
   process.execArgv = [];
   try {
     return await getLlama({
-      ...{ gpu: false, build: 'never', skipDownload: true, progressLogs: false },
-      ...{ logLevel: LlamaLogLevel.error, maxThreads: 0 },
+      gpu: false,
+      build: 'never',
+      skipDownload: true,
+      progressLogs: false,
+      logLevel: LlamaLogLevel.error,
+      maxThreads: 0,
     });
   } finally {
     process.execArgv = execArgv;

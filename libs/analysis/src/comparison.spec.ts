@@ -46,7 +46,9 @@ describe('a recorded run against its simulation', () => {
       },
     };
     expect(compareRuns(runs)).toMatchObject({
-      ...{ requests: 1, recorded_only: 1, simulated_only: 1 },
+      requests: 1,
+      recorded_only: 1,
+      simulated_only: 1,
       ttft_ms: { recorded: { max: 100 }, simulated: { max: 100 }, error_percent: { mean: 0 } },
     });
     expect(comparedLatencies(runs).recorded.ttftUs).toEqual(Float64Array.of(100_000));

@@ -53,8 +53,10 @@ export function latenciesInOrder(
     tpotUs[spread++] = tpotOf(log, row);
   }
   return {
-    ...{ ttftUs: ttftUs.subarray(0, measured), e2elUs: e2elUs.subarray(0, measured) },
-    ...{ tpotUs: tpotUs.subarray(0, spread), gaps: gaps.subarray(0, spread) },
+    ttftUs: ttftUs.subarray(0, measured),
+    e2elUs: e2elUs.subarray(0, measured),
+    tpotUs: tpotUs.subarray(0, spread),
+    gaps: gaps.subarray(0, spread),
   };
 }
 

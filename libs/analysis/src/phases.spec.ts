@@ -64,8 +64,14 @@ describe('the phases of a request', () => {
     log.frontEnd!.enqueuedUs[0] = 130;
     log.frontEnd!.offeredUs[0] = 407;
     expect(meanPhases(log)).toEqual({
-      ...{ front_end: 30, queue: 20, prefill: 250, dispatch: 7, hold: 3 },
-      ...{ transfer: 30, decode_wait: 60, decode: 400 },
+      front_end: 30,
+      queue: 20,
+      prefill: 250,
+      dispatch: 7,
+      hold: 3,
+      transfer: 30,
+      decode_wait: 60,
+      decode: 400,
     });
   });
 });

@@ -29,8 +29,13 @@ describe('the summary by SLO class', () => {
   it('counts the rows of each class by its own targets', () => {
     const [gold, rest] = classSummaries(runOf([50, 150, null, 900, 900]), OPTIONS);
     expect(gold).toMatchObject({
-      ...{ name: 'gold', requests: 3, completed: 2, rejected: 1, slo: 'ttft=100ms,tpot=200ms' },
-      ...{ slo_attainment: 0.333333, goodput_rps: 0.5 },
+      name: 'gold',
+      requests: 3,
+      completed: 2,
+      rejected: 1,
+      slo: 'ttft=100ms,tpot=200ms',
+      slo_attainment: 0.333333,
+      goodput_rps: 0.5,
     });
     expect(gold?.ttft_ms.mean).toBe(100);
     expect(gold?.tpot_ms.max).toBe(100);

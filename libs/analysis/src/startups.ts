@@ -29,7 +29,9 @@ export function startupSummary({ startups }: ScalingRecord): StartupSummary | un
     starts: startups.length,
     engine_hours: Object.fromEntries(causes.map((cause) => [cause, roundTo(hoursOf(cause), 6)])),
     each: startups.map(({ atUs, role, engine, phases }) => ({
-      ...{ at_seconds: usToSeconds(atUs), role, engine },
+      at_seconds: usToSeconds(atUs),
+      role,
+      engine,
       seconds: Object.fromEntries(phases.map(({ cause, us }) => [cause, usToSeconds(us)])),
     })),
   };

@@ -123,7 +123,8 @@ export function summarise(run: RunRecord, options: SummaryOptions): Summary {
   return {
     ...figures,
     intervals: intervalsOf(run, figures, asked),
-    ...{ wall_seconds, requests_per_wall_second },
+    wall_seconds,
+    requests_per_wall_second,
   };
 }
 

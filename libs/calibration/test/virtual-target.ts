@@ -54,7 +54,10 @@ export class VirtualTarget implements LiveTarget {
       log.finishUs[row]! += msToUs(overheadMs);
     }
     return Promise.resolve({
-      ...{ log, itl, failures: [], void: null },
+      log,
+      itl,
+      failures: [],
+      void: null,
       answers: answers.map((answer) => ({ ...answer, ttftMs: answer.ttftMs + overheadMs })),
     });
   }
@@ -75,12 +78,20 @@ export class VirtualTarget implements LiveTarget {
       return { sum: sums[part], count: isOfAll ? succeeded : handedOver };
     };
     return Promise.resolve({
-      ...{ running: 0, waiting: 0, succeeded, engines: undefined, kvBlocks: undefined },
+      running: 0,
+      waiting: 0,
+      succeeded,
+      engines: undefined,
+      kvBlocks: undefined,
       parts: {
-        ...{ queue: seen('queue'), prefill: seen('prefill') },
-        ...{ transfer: seen('transfer'), first_step: seen('first_step') },
+        queue: seen('queue'),
+        prefill: seen('prefill'),
+        transfer: seen('transfer'),
+        first_step: seen('first_step'),
       },
-      ...{ prefillSeconds: none, transferSeconds: none, transferBytes: none },
+      prefillSeconds: none,
+      transferSeconds: none,
+      transferBytes: none,
     });
   }
 

@@ -39,7 +39,9 @@ export function sloClassesOf(config: BatonConfig): SloClasses | undefined {
 function classOf(name: string, row: Readonly<Record<string, number>>): SloClass {
   const { ttft, tpot, weight = 1, priority = 0 } = row;
   return {
-    ...{ name, priority, weight },
+    name,
+    priority,
+    weight,
     ...(ttft !== undefined && { ttftUs: msToUs(ttft) }),
     ...(tpot !== undefined && { tpotUs: msToUs(tpot) }),
   };

@@ -5,8 +5,12 @@ import { resolveConfig } from './resolve-config';
 
 const LIVE = defaultConfig({
   topology: '3P1D',
-  ...{ stepTime: 'constant', timeToFirstToken: 30 },
-  ...{ redis: 'redis://user:secret@elsewhere', port: 9_000, record: 'run.jsonl', failReads: 0.5 },
+  stepTime: 'constant',
+  timeToFirstToken: 30,
+  redis: 'redis://user:secret@elsewhere',
+  port: 9_000,
+  record: 'run.jsonl',
+  failReads: 0.5,
 });
 
 describe('a recorded configuration', () => {

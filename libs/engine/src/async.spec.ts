@@ -279,8 +279,11 @@ describe('the price of async scheduling', () => {
   /** First tokens of requests that arrive while another, longer one decodes. */
   function firstTokens(asyncScheduling: boolean, arrivalsUs: readonly number[]): number[] {
     const test = new TestEngine({
-      ...{ asyncScheduling, stepTime: EVEN, numBlocks: 200 },
-      ...{ maxNumSeqs: 32, maxNumBatchedTokens: 1000 },
+      asyncScheduling,
+      stepTime: EVEN,
+      numBlocks: 200,
+      maxNumSeqs: 32,
+      maxNumBatchedTokens: 1000,
     });
     test.submit('long', { outputTokens: 60, ...LENGTH });
     const firstUs = new Map<string, number>();

@@ -49,8 +49,14 @@ export class Engine implements EnginePort {
   /** Longest sequence that the blocks hold. */
   private readonly longestTokens: number;
   private readonly now = {
-    ...{ running: 0, waiting: 0, deferred: 0, waitingTokens: 0 },
-    ...{ freeBlocks: 0, heldBlocks: 0, leaving: 0, kvUsage: 0 },
+    running: 0,
+    waiting: 0,
+    deferred: 0,
+    waitingTokens: 0,
+    freeBlocks: 0,
+    heldBlocks: 0,
+    leaving: 0,
+    kvUsage: 0,
   };
 
   /** @throws InvariantError when an option makes no sense (not an integer, or out of range). */
@@ -71,7 +77,13 @@ export class Engine implements EnginePort {
     this.record = new StepRecord(this.decode, asked !== undefined);
     const { table, blocks, decode, queue, record, accounts } = this;
     this.former = new BatchFormer({
-      ...{ options, table, blocks, decode, queue, record, accounts },
+      options,
+      table,
+      blocks,
+      decode,
+      queue,
+      record,
+      accounts,
       draftTokens: asked?.tokens ?? 0,
     });
     const scatter = stepNoise && new StepScatter(stepNoise, seed, name);

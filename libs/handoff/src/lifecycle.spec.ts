@@ -17,7 +17,8 @@ function record(offset: number, facts: readonly (SourceFact | TargetFact)[]): Ha
     lease,
     answerWithinUs: 1_000,
     ports: 1,
-    ...{ bytesPerToken: 2, bytesPerBlock: 4 },
+    bytesPerToken: 2,
+    bytesPerBlock: 4,
   });
   return facts.map((given): HandoffEntry => {
     const fact = { ...given, nowUs: given.nowUs + offset };
@@ -49,7 +50,9 @@ function handoff(offset: number): Record<string, SourceFact | TargetFact> {
       attempt: 1,
       outcome: 'blocks',
       heldTokens: 9,
-      ...{ bytesPerSecond: 1, ports: 1, bytesPerToken: 1 },
+      bytesPerSecond: 1,
+      ports: 1,
+      bytesPerToken: 1,
       activeReads: 1,
       nowUs: 0,
     },

@@ -70,7 +70,10 @@ class Script {
     const from = random.integer(3);
     const source = { engineId: from, ...run, generation: random.integer(9) };
     const answer = {
-      ...{ heldTokens: 5, bytesPerSecond: 1e9, ports: 1, bytesPerToken: 1 },
+      heldTokens: 5,
+      bytesPerSecond: 1e9,
+      ports: 1,
+      bytesPerToken: 1,
       activeReads: 1 + random.integer(3),
     };
     const missingTokens = random.integer(4);
@@ -150,7 +153,9 @@ describe('coordinators', () => {
     const target = new TargetCoordinator<number>({
       lease: LEASE,
       answerWithinUs: 200,
-      ...{ ports: 1, bytesPerToken: 3, bytesPerBlock: 3 },
+      ports: 1,
+      bytesPerToken: 3,
+      bytesPerBlock: 3,
     });
     const source = { engineId: 4, requestId: 1, epoch: 1, generation: 6 };
     const fact = { kind: 'accepted' as const, requestId: 1, epoch: 1, source, nowUs: 0 };

@@ -13,7 +13,8 @@ beforeEach(() => {
     lease: leaseTimes(),
     answerWithinUs: SECOND,
     ports: 1,
-    ...{ bytesPerToken: 1_000, bytesPerBlock: 16_000 },
+    bytesPerToken: 1_000,
+    bytesPerBlock: 16_000,
   });
   nowUs = 0;
 });
@@ -43,7 +44,9 @@ const answer = (overrides: Partial<Extract<TargetFact, { kind: 'read-answered' }
     attempt: 1,
     outcome: 'blocks',
     heldTokens: 100,
-    ...{ bytesPerSecond: 1e9, ports: 1, bytesPerToken: 1_000 },
+    bytesPerSecond: 1e9,
+    ports: 1,
+    bytesPerToken: 1_000,
     activeReads: 1,
     ...overrides,
   });
@@ -80,8 +83,10 @@ describe('a fetch', () => {
         requestId: 'r',
         epoch: 2,
         sourceId: 'p0',
-        ...{ blocks: 4, bytes: 64_000 },
-        ...{ bytesPerSecond: 1e9, sourcePorts: 1 },
+        blocks: 4,
+        bytes: 64_000,
+        bytesPerSecond: 1e9,
+        sourcePorts: 1,
         activeReads: 3,
       },
     ]);
@@ -92,7 +97,9 @@ describe('a fetch', () => {
         kind: 'kv-ready',
         requestId: 'r',
         epoch: 2,
-        ...{ transferredTokens: 60, transferredBlocks: 4, transferredBytes: 64_000 },
+        transferredTokens: 60,
+        transferredBlocks: 4,
+        transferredBytes: 64_000,
         transferUs: 250,
       },
     ]);

@@ -12,7 +12,10 @@ import {
 import { weightBytesPerGpu } from './memory/weights-per-gpu';
 
 const place = (model: string, pp: number, tp = 1) => ({
-  ...{ model: findModel(model), gpu: findGpu('h100'), tp, pp },
+  model: findModel(model),
+  gpu: findGpu('h100'),
+  tp,
+  pp,
 });
 
 describe('pipelinePartition', () => {
@@ -93,8 +96,11 @@ describe('the stages of an engine', () => {
 
 describe('the KV blocks of an engine with stages', () => {
   const query = (pp: number, model = 'llama-3.1-70b', tp = 1) => ({
-    ...{ ...place(model, pp, tp), gpuMemoryUtilization: 0.9, blockSize: 16 },
-    ...{ maxNumSeqs: 256, maxNumBatchedTokens: 8192 },
+    ...place(model, pp, tp),
+    gpuMemoryUtilization: 0.9,
+    blockSize: 16,
+    maxNumSeqs: 256,
+    maxNumBatchedTokens: 8192,
   });
 
   it('are those of the stage with room for the fewest', () => {

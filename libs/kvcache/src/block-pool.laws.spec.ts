@@ -54,7 +54,9 @@ const scenario = fc.record({
  * Two owners compute the same content; the found block is evicted, its twin stays without a hash.
  */
 const TWIN_OUTLIVED = {
-  ...{ numBlocks: 8, contentCount: 0 as const, enablePrefixCaching: true },
+  numBlocks: 8,
+  contentCount: 0 as const,
+  enablePrefixCaching: true,
   evictionPolicy: 'lru' as const,
   operations: [
     ...[0, 1].map(() => ({ kind: 'start' as const, family: 1, gapAt: LENGTH, blocks: 4 })),
@@ -68,7 +70,9 @@ const TWIN_OUTLIVED = {
 
 /** A block is passed over while it is in use, and is free before a partial block is freed. */
 const PARTIAL_AFTER_OVERDUE = {
-  ...{ numBlocks: 4, contentCount: 0 as const, enablePrefixCaching: true },
+  numBlocks: 4,
+  contentCount: 0 as const,
+  enablePrefixCaching: true,
   evictionPolicy: 'fifo' as const,
   operations: [
     { kind: 'start' as const, family: 1, gapAt: LENGTH, blocks: 1 },

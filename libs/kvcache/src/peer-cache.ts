@@ -12,8 +12,10 @@ export interface CacheState extends FreeContents {
 /** The content of the pool that a prefix match can find, and that of its free blocks. O(blocks). */
 export function cacheStateOf(pool: BlockPool): CacheState {
   return {
-    ...{ contents: pool.contents(), hostContents: pool.hostContents() },
-    ...{ freeOrder: pool.freeOrder(), freeGroups: pool.freeGroups() },
+    contents: pool.contents(),
+    hostContents: pool.hostContents(),
+    freeOrder: pool.freeOrder(),
+    freeGroups: pool.freeGroups(),
   };
 }
 

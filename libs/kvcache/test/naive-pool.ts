@@ -21,7 +21,10 @@ export class NaivePool {
   constructor(private readonly options: BlockPoolOptions) {
     this.places = options.numBlocks;
     this.free = Array.from({ length: options.numBlocks }, (_, place) => ({
-      ...{ owners: 0, hash: 0, isFull: false, place },
+      owners: 0,
+      hash: 0,
+      isFull: false,
+      place,
     }));
   }
 

@@ -39,8 +39,13 @@ async function load({ rows, protocol = 'openai', reference = {}, ...options }: W
   const idPrefix = `run${runs++}-`;
   try {
     const record = await runLoad({
-      ...{ workload: builder.build(), streams, maxConcurrency: Infinity, deadlineMs: 10_000 },
-      ...{ keepsText: () => false, keepsDetails: true, idPrefix },
+      workload: builder.build(),
+      streams,
+      maxConcurrency: Infinity,
+      deadlineMs: 10_000,
+      keepsText: () => false,
+      keepsDetails: true,
+      idPrefix,
       bodyOf: () => JSON.stringify({ prompt: 'hi', max_tokens: TOKENS, stream: true, reference }),
       ...options,
     });
@@ -145,8 +150,14 @@ describe('the load generator', () => {
     const target = { path: '/', headers: {}, protocol: 'openai' } as const;
     const streams = new HttpStreams({ ...target, origin: 'http://127.0.0.1:1' });
     const record = await runLoad({
-      ...{ workload: builder.build(), streams, maxConcurrency: 1, deadlineMs: 5_000 },
-      ...{ keepsText: () => false, keepsDetails: false, idPrefix: '', bodyOf: () => '{}' },
+      workload: builder.build(),
+      streams,
+      maxConcurrency: 1,
+      deadlineMs: 5_000,
+      keepsText: () => false,
+      keepsDetails: false,
+      idPrefix: '',
+      bodyOf: () => '{}',
     });
     expect(record.run.failures).toMatchObject([{ error: 'no_connection', count: 1 }]);
     await streams.close();

@@ -37,7 +37,9 @@ export function stepLagsIn(samples: readonly Sample[]): EngineStepLag[] {
   const steps = countedIn(samples, 'steps');
   const frames = countedIn(samples, 'frames');
   return Array.from(steps, ([key, counted]) => ({
-    ...{ key, stage: stages.get(key) ?? '', steps: counted },
+    key,
+    stage: stages.get(key) ?? '',
+    steps: counted,
     frames: frames.get(key) ?? NONE,
   }));
 }

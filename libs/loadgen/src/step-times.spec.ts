@@ -34,8 +34,12 @@ describe('the step times on a page of metrics', () => {
     ]);
     expect(stepTimesBetween(stepTimesIn(before), stepTimesIn(after))).toEqual([
       {
-        ...{ role: 'decode', method: 'composed', description: 'of "x", TP1' },
-        ...{ steps_outside_range: 3, steps_of_unmeasured_shape: 0, farthest_outside: 3 },
+        role: 'decode',
+        method: 'composed',
+        description: 'of "x", TP1',
+        steps_outside_range: 3,
+        steps_of_unmeasured_shape: 0,
+        farthest_outside: 3,
       },
     ]);
   });
@@ -51,7 +55,9 @@ describe('the step times on a page of metrics', () => {
       stepTimesIn(page([[0, 6, 2, 1]])),
     );
     expect(one).toMatchObject({
-      ...{ steps_outside_range: 1, steps_of_unmeasured_shape: 1, farthest_outside: null },
+      steps_outside_range: 1,
+      steps_of_unmeasured_shape: 1,
+      farthest_outside: null,
     });
   });
 
@@ -64,8 +70,12 @@ describe('the step times on a page of metrics', () => {
       'baton:step_time_info{engine="0",stage="prefill",method="given",description="c"} 1';
     const [one] = stepTimesBetween([], stepTimesIn(info));
     expect(one).toEqual({
-      ...{ role: 'prefill', method: 'given', description: 'c' },
-      ...{ steps_outside_range: null, steps_of_unmeasured_shape: null, farthest_outside: null },
+      role: 'prefill',
+      method: 'given',
+      description: 'c',
+      steps_outside_range: null,
+      steps_of_unmeasured_shape: null,
+      farthest_outside: null,
     });
   });
 });

@@ -52,7 +52,9 @@ export function stepTimesBetween(
     const unmeasured = grown(start?.unmeasuredSteps, one.unmeasuredSteps);
     const isFar = (own ?? 0) > (unmeasured ?? 0) && farthestOutside > 1;
     groups.set(name, {
-      ...{ role, method, description },
+      role,
+      method,
+      description,
       steps_outside_range: sumOf(known?.steps_outside_range ?? null, own),
       steps_of_unmeasured_shape: sumOf(known?.steps_of_unmeasured_shape ?? null, unmeasured),
       farthest_outside: maxOf(known?.farthest_outside ?? null, isFar ? farthestOutside : null),

@@ -210,14 +210,26 @@ describe('undocumented fields', () => {
       continuous_usage_stats: true,
     };
     const sent = {
-      ...{ stream: true, stream_options: options },
-      ...{ vllm_xargs: {}, bootstrap_room: 5, rid: 'r', nvext: {}, prompt_token_ids: [1] },
-      ...{ metadata: {}, store: false, prompt_cache_key: 'k', verbosity: 'low' },
+      stream: true,
+      stream_options: options,
+      vllm_xargs: {},
+      bootstrap_room: 5,
+      rid: 'r',
+      nvext: {},
+      prompt_token_ids: [1],
+      metadata: {},
+      store: false,
+      prompt_cache_key: 'k',
+      verbosity: 'low',
     };
     expect(chat(sent)).toBeUndefined();
     const called = { name: 'f', arguments: '{}', parsed_arguments: {} };
     const answered = {
-      ...{ role: 'assistant', content: null, refusal: null, annotations: [], parsed: null },
+      role: 'assistant',
+      content: null,
+      refusal: null,
+      annotations: [],
+      parsed: null,
       tool_calls: [{ index: 0, id: 'c', type: 'function', function: called }],
     };
     const shown = { type: 'text', text: 'x', cache_control: { type: 'ephemeral' } };

@@ -96,14 +96,18 @@ export async function preparePlan(
   const workloadFlags = withRate(flags.workload);
   const { maxModelLen } = engines;
   const { config, loaded, notes } = await configuredWorkload(resolved, workloadFlags, {
-    ...{ maxModelLen, onProgress },
+    maxModelLen,
+    onProgress,
   });
   refuseUnscalable(loaded.workload);
   const workload = flags.threads === 1 ? loaded.workload : shareWorkload(loaded.workload);
   const description = describeWorkload(workload);
   return {
     context: { config: withFrontEnd(config), workload, target: flags.target, rates },
-    ...{ asked, loaded, workloadFlags, description },
+    asked,
+    loaded,
+    workloadFlags,
+    description,
     candidates: candidates.map((candidate) => {
       const { prefill, aggregated } = candidate.topology;
       const computing = isAggregated(candidate) ? aggregated : prefill;

@@ -98,7 +98,9 @@ export async function prepareReplay(
       );
     }
     const read = await configuredWorkload(resolved, flags.workload, {
-      ...{ maxModelLen, onProgress, isGrowing: flags.isGrowing === true },
+      maxModelLen,
+      onProgress,
+      isGrowing: flags.isGrowing === true,
     });
     const { loaded, notes } = read;
     const isFree = resolved.origins.topology === 'default';
@@ -106,7 +108,10 @@ export async function prepareReplay(
     const first = runOf(read.config, { ...basis, isFree });
     const use = await useRecording(flags, recording, { config: first.config, loaded });
     const prepared = (run: Run): PreparedReplay => ({
-      ...{ config: run.config, loaded, recorded: use.run, scaling: run.scaling },
+      config: run.config,
+      loaded,
+      recorded: use.run,
+      scaling: run.scaling,
       scenario: { ...run.scenario, ...use.scenario },
       notes: [
         ...(asRecorded === undefined ? [] : [asRecorded]),
@@ -138,7 +143,9 @@ function runOf(given: BatonConfig, { flags, saved, loaded, changes, isFree }: Ba
   const begin = isFree ? scaled?.begin : undefined;
   const config = begin === undefined ? given : { ...given, topology: begin };
   const scenario = scenarioOf(config, loaded.workload, {
-    ...{ leap, changes, scaling: scaled?.scaling },
+    leap,
+    changes,
+    scaling: scaled?.scaling,
     ...(concurrency === undefined ? {} : { maxConcurrency: concurrency }),
     ...(thinkUs === undefined ? {} : { thinkUs }),
   });
@@ -159,7 +166,9 @@ function resolvedFor(
   const isRecording = recorded !== undefined || compare === true || asPlaced;
   const isSimulated = isRecording && (recorded?.['executor'] ?? 'simulate') === 'simulate';
   const resolved = resolveConfig({
-    ...{ flags, env, file: configFile ?? env['BATON_CONFIG_FILE'] },
+    flags,
+    env,
+    file: configFile ?? env['BATON_CONFIG_FILE'],
     recorded: isSimulated ? { ...recorded, frontend: 'none' } : recorded,
   });
   return { ...resolved, config: withFrontEnd(withStart(resolved)) };

@@ -36,7 +36,8 @@ export function scaledReplay(
   const objectives = objectivesOf(slo);
   const demand = demandOf(config, workload, { max, itlSeconds: objectives.itlSeconds });
   const autoscaler = configuredAutoscaler(config, parseTopology(config.topology), {
-    ...{ objectives, trace: workload },
+    objectives,
+    trace: workload,
   })!;
   const ranksPerEngine = config.dataParallelSize;
   const gpus = (role: keyof Topology): number =>
@@ -47,7 +48,10 @@ export function scaledReplay(
     scaling: { create: autoscaler.create, intervalUs: autoscaler.intervalUs, most: max },
     measures: {
       autoscaler: autoscalerName(config),
-      ...{ min: formatTopology(min), max: formatTopology(max), fewest: min, most: max },
+      min: formatTopology(min),
+      max: formatTopology(max),
+      fewest: min,
+      most: max,
       intervalUs: autoscaler.intervalUs,
       ranksPerEngine,
       gpusPerEngine: {

@@ -24,7 +24,9 @@ export function settingsSections(
   }));
   return [
     {
-      ...{ ...list, look: 'changed' as const, title: `${title}, changed` },
+      ...list,
+      look: 'changed' as const,
+      title: `${title}, changed`,
       entries: changed.flatMap(({ key, value, before }) =>
         entriesOf({ [key]: value }).map(([name, text]) =>
           before === undefined ? ([name, text] as const) : ([name, text, before] as const),

@@ -8,7 +8,11 @@ import { ResponseOutcome } from './response-outcome';
 
 const tokenizer = defaultTokenizer();
 const limits: ResponseLimits = {
-  ...{ dialect: 'openai', tokenizer, models: ['m'], maxModelLen: 4096, isReasoning: true },
+  dialect: 'openai',
+  tokenizer,
+  models: ['m'],
+  maxModelLen: 4096,
+  isReasoning: true,
   extraToolCallProbability: 1,
 };
 const weather = {

@@ -63,7 +63,9 @@ export function errorEvent({ code, message }: ResponseFailure, sequenceNumber: n
   const event = {
     type: 'error',
     sequence_number: sequenceNumber,
-    ...{ code, message, param: null },
+    code,
+    message,
+    param: null,
     error: { type, code, message, param: null },
   };
   return `event: error\ndata: ${asciiJson(event)}\n\n`;

@@ -147,7 +147,8 @@ describe('a response', () => {
       text: { format: { type: 'text' } },
     });
     expect((response['tools'] as object[])[0]).toEqual({
-      ...{ description: null, strict: null },
+      description: null,
+      strict: null,
       ...tools[0],
     });
   });

@@ -13,7 +13,11 @@ import { StreamedResponse } from '../src/streamed-response';
 
 export const tokenizer = defaultTokenizer();
 const limits: ResponseLimits = {
-  ...{ dialect: 'openai', tokenizer, models: ['m'], maxModelLen: 4096, isReasoning: true },
+  dialect: 'openai',
+  tokenizer,
+  models: ['m'],
+  maxModelLen: 4096,
+  isReasoning: true,
 };
 let ids = 0;
 export const newId = (prefix: string): string => `${prefix}_${ids++}`;
@@ -74,6 +78,8 @@ export function run(body: object, cuts: () => number = () => 1) {
   expect(outcome.written(response)).toBe(whole);
   return {
     response: JSON.parse(whole) as typeof response,
-    ...{ stream, events: eventsOf(stream), outcome },
+    stream,
+    events: eventsOf(stream),
+    outcome,
   };
 }

@@ -18,7 +18,9 @@ function withAdapters(workload: Workload, seed: number): Workload {
 function requests(count: number, everyUs: number): Workload {
   return workloadOf(
     Array.from({ length: count }, (_, i) => ({
-      ...{ atUs: i * everyUs, prompt: 12, output: 1 + (i % 9) },
+      atUs: i * everyUs,
+      prompt: 12,
+      output: 1 + (i % 9),
       content: i % 2 === 0 ? [1, 2] : [],
     })),
   );
@@ -82,7 +84,8 @@ describe('LoRA adapters on the virtual clock', () => {
     const workload = withAdapters(requests(200, 400), 4);
     const meanTtft = (choose: Policy['choose']): number => {
       const scenario = scenarioWith('3A', workload, {
-        ...{ placement: placedBy(choose), options: { maxAdapters: 1 } },
+        placement: placedBy(choose),
+        options: { maxAdapters: 1 },
       });
       const { finishUs, arrivalUs } = simulate(scenario).log;
       return finishUs.reduce((sum, us, row) => sum + us - arrivalUs[row]!, 0) / workload.count;

@@ -120,9 +120,15 @@ describe('the features of engines', () => {
 describe('a preempted request that is rejected', () => {
   it('leaves no token gap when others use its place', () => {
     const options = {
-      ...{ maxNumSeqs: 2, maxNumBatchedTokens: 8, blockSize: 16, numBlocks: 12, maxModelLen: 300 },
+      maxNumSeqs: 2,
+      maxNumBatchedTokens: 8,
+      blockSize: 16,
+      numBlocks: 12,
+      maxModelLen: 300,
       // With prefix caching the request would find its own blocks again, and stay.
-      ...{ enablePrefixCaching: false, enableChunkedPrefill: false, globalCacheHitThreshold: 0.3 },
+      enablePrefixCaching: false,
+      enableChunkedPrefill: false,
+      globalCacheHitThreshold: 0.3,
     };
     const requests = [
       { prompt: 42, output: 43 },
@@ -216,13 +222,17 @@ describe('prefixes', () => {
 
   it('bring requests to the engine that holds them', () => {
     const requests = Array.from({ length: 24 }, (_, i) => ({
-      ...{ atUs: i * 20_000, prompt: 50, output: 2 },
+      atUs: i * 20_000,
+      prompt: 50,
+      output: 2,
       content: Array.from({ length: 12 }, (_, b) => 1 + (i % 3) * 12 + b),
     }));
     const scenario = scenarioWith('3P1D', workloadOf(requests), {
       placement: {
-        ...{ prefill: { kind: 'prefix-aware' }, decode: 'pull' },
-        ...{ decodeChoice: 'late', disaggregationThreshold: 0 },
+        prefill: { kind: 'prefix-aware' },
+        decode: 'pull',
+        decodeChoice: 'late',
+        disaggregationThreshold: 0,
       },
     });
     const { log } = simulate(scenario);
@@ -240,8 +250,10 @@ describe('prefixes', () => {
     ]);
     const scenario = scenarioWith('1P1D', asked, {
       placement: {
-        ...{ prefill: 'pull', decode: { kind: 'least-requests' } },
-        ...{ decodeChoice: 'late', disaggregationThreshold: 4 },
+        prefill: 'pull',
+        decode: { kind: 'least-requests' },
+        decodeChoice: 'late',
+        disaggregationThreshold: 4,
       },
     });
     const { log } = simulate(scenario);

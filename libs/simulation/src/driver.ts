@@ -43,7 +43,12 @@ export class ClusterRun {
   private readonly lives: LifeEvent[] = [];
   private readonly mostEngines: number;
   private readonly span: Mutable<StepSpan> = {
-    ...{ engine: 0, startUs: 0, endUs: 0, steps: 0, generatedTokens: 0, promptTokens: 0 },
+    engine: 0,
+    startUs: 0,
+    endUs: 0,
+    steps: 0,
+    generatedTokens: 0,
+    promptTokens: 0,
   };
   private events = 0;
   private nowUs: Micros = 0;
@@ -59,16 +64,16 @@ export class ClusterRun {
     const { engines } = this;
     const most = mostEngines(scenario);
     this.mostEngines = most;
-    const slots = {
-      ...{ transfers: 3 * most, arrivals: 3 * most + 1, membership: 3 * most + 2 },
-      ...{ passes: 3 * most + 3, scaling: 3 * most + 4, flow: 3 * most + 5 },
-    };
+    const slots = slotsAbove(3 * most);
     const calendar = new Calendar(3 * most + 6);
     this.calendar = calendar;
     this.journal = new Journal(scenario);
     this.telemetry = new Telemetry(most);
     this.handoffs = new Handoffs(scenario.workload.count, {
-      ...{ engines, calendar, kvLeaseUs: scenario.kvLeaseUs, onHandoff: observer.onHandoff },
+      engines,
+      calendar,
+      kvLeaseUs: scenario.kvLeaseUs,
+      onHandoff: observer.onHandoff,
       slots: { source: most, target: 2 * most, transfers: slots.transfers },
       onTransferStarted: (row, nowUs) => this.lifecycle.onTransferStarted(row, nowUs),
       onOffered: (row, nowUs) => this.lifecycle.onOffered(row, nowUs),
@@ -77,14 +82,39 @@ export class ClusterRun {
       onReleased: (engine, row, end) => this.lifecycle.onReleased(engine, row, end),
     });
     this.lifecycle = new Lifecycle(scenario, {
-      ...{ engines, calendar, journal: this.journal, handoffs: this.handoffs },
-      ...{ slots, policyWatch: observer.policyWatch, onShadow: observer.onShadow },
+      engines,
+      calendar,
+      journal: this.journal,
+      handoffs: this.handoffs,
+      slots,
+      policyWatch: observer.policyWatch,
+      onShadow: observer.onShadow,
       onEnd: (row) => {
         if (observer.onEnd?.(row, this.journal.log) === false) this.isStopped = true;
       },
     });
-    this.membership = new VirtualMembership(scenario, {
-      ...{ engines, calendar, watcher: this.telemetry, slot: slots.membership },
+    this.membership = this.openMembership(slots.membership);
+    this.scaling =
+      scenario.scaling &&
+      new VirtualScaling(scenario.scaling, {
+        calendar,
+        pools: scenario.pools,
+        slot: slots.scaling,
+        replicas: this.membership.replicas,
+        stages: this.lifecycle.stages,
+        meter: this.journal.meter!,
+        policyWatch: observer.policyWatch,
+        onChange: (change, nowUs) => this.membership.change(change, nowUs),
+      });
+  }
+
+  private openMembership(slot: number): VirtualMembership {
+    const { engines, calendar } = this;
+    return new VirtualMembership(this.scenario, {
+      engines,
+      calendar,
+      watcher: this.telemetry,
+      slot,
       onJoined: (engine) => {
         this.handoffs.add(engine);
         this.telemetry.onJoin(engine);
@@ -106,15 +136,6 @@ export class ClusterRun {
         this.telemetry.onGone(engine);
       },
     });
-    this.scaling =
-      scenario.scaling &&
-      new VirtualScaling(scenario.scaling, {
-        ...{ calendar, pools: scenario.pools, slot: slots.scaling },
-        replicas: this.membership.replicas,
-        ...{ stages: this.lifecycle.stages, meter: this.journal.meter! },
-        policyWatch: observer.policyWatch,
-        onChange: (change, nowUs) => this.membership.change(change, nowUs),
-      });
   }
 
   run(): RunRecord {
@@ -276,6 +297,18 @@ export class ClusterRun {
       events: this.events,
     };
   }
+}
+
+/** Calendar slots of what is not an engine, from the first one on. */
+function slotsAbove(first: number) {
+  return {
+    transfers: first,
+    arrivals: first + 1,
+    membership: first + 2,
+    passes: first + 3,
+    scaling: first + 4,
+    flow: first + 5,
+  };
 }
 
 function assertScenario(scenario: ClusterScenario): void {

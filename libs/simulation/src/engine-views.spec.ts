@@ -14,7 +14,8 @@ const MOST_CHANGES = 6;
 function placementOf(random: RandomStream): PlacerSpec {
   const policy = (): StagePolicySpec => ({ kind: KINDS[random.integer(KINDS.length)]! });
   return {
-    ...{ prefill: policy(), decode: policy() },
+    prefill: policy(),
+    decode: policy(),
     decodeChoice: random.integer(2) === 0 ? 'early' : 'late',
     disaggregationThreshold: random.integer(2) * 6,
   };
@@ -67,8 +68,10 @@ describe('the engine with the least load', () => {
   it('is found without reading the others', () => {
     const least = vi.spyOn(EngineViews.prototype, 'leastLoaded');
     const placement: PlacerSpec = {
-      ...{ prefill: { kind: 'least-tokens' }, decode: { kind: 'least-requests' } },
-      ...{ decodeChoice: 'late', disaggregationThreshold: 0 },
+      prefill: { kind: 'least-tokens' },
+      decode: { kind: 'least-requests' },
+      decodeChoice: 'late',
+      disaggregationThreshold: 0,
     };
     simulate(scenarioWith('2P2D', workloadOf([{}, {}, {}]), { placement }));
     const answers = least.mock.results.map(({ value }) => value as unknown);

@@ -8,8 +8,12 @@ import { ClusterRun, simulate } from './driver';
 
 /** 500 µs for the default 8 prompt tokens of a request. */
 const FRONT_END: FrontEnd = {
-  ...{ name: 'own', requestUs: 420, promptTokenUs: 10 },
-  ...{ requestBusyUs: 0, promptTokenBusyUs: 0, serversPerEngine: 1 },
+  name: 'own',
+  requestUs: 420,
+  promptTokenUs: 10,
+  requestBusyUs: 0,
+  promptTokenBusyUs: 0,
+  serversPerEngine: 1,
   dispatch: 'serial',
 };
 

@@ -91,8 +91,12 @@ export class Handoffs {
     const { bytesPerBlock } = shape;
     this.sources[index] = new SourceCoordinator({ lease, sendsShares: false });
     this.targets[index] = new TargetCoordinator({
-      ...{ lease, answerWithinUs: ANSWER_WITHIN_US },
-      ...{ ports, bytesPerToken, bytesPerBlock, isTimedByTokens },
+      lease,
+      answerWithinUs: ANSWER_WITHIN_US,
+      ports,
+      bytesPerToken,
+      bytesPerBlock,
+      isTimedByTokens,
     });
     this.setups[index] = transferTimes && new TransferSetup(transferTimes, shape);
   }
@@ -132,7 +136,9 @@ export class Handoffs {
   rejected(row: number, engine: VirtualEngine, nowUs: Micros): void {
     const epoch = this.epochs[row]!;
     const source = {
-      ...{ engineId: this.holder[row]!, requestId: row, epoch },
+      engineId: this.holder[row]!,
+      requestId: row,
+      epoch,
       generation: this.generations[row]!,
     };
     this.informTarget(engine.index, { kind: 'rejected', requestId: row, epoch, source, nowUs });

@@ -58,7 +58,8 @@ export class Lifecycle {
     this.outputHandle = new Int32Array(count).fill(NONE);
     this.awaitsRoom = new Uint8Array(count);
     this.arrivals = new Arrivals(scenario.workload, {
-      ...{ maxConcurrency: scenario.maxConcurrency, seed: scenario.seed },
+      maxConcurrency: scenario.maxConcurrency,
+      seed: scenario.seed,
       thinkUs: scenario.thinkUs ?? 0,
     });
     const { calendar, journal, slots } = parts;
@@ -66,7 +67,8 @@ export class Lifecycle {
     this.passes = scenario.frontEnd && new FrontEndPasses(scenario.frontEnd, at);
     this.spec = newSpec(scenario.workload.contentIds);
     this.router = new Router(scenario, {
-      ...{ engines: parts.engines, policyWatch: parts.policyWatch },
+      engines: parts.engines,
+      policyWatch: parts.policyWatch,
       onShadow: parts.onShadow,
       ageUs: (row, nowUs) => nowUs - journal.log.arrivalUs[row]!,
       enter: (row, engine, nowUs) => this.enter(row, engine, nowUs),
@@ -75,7 +77,10 @@ export class Lifecycle {
     this.gate =
       flowControl &&
       new VirtualFlowGate(flowControl, scenario, {
-        ...{ calendar, slot: slots.flow, log: journal.log, policyWatch: parts.policyWatch },
+        calendar,
+        slot: slots.flow,
+        log: journal.log,
+        policyWatch: parts.policyWatch,
         generating: () => this.stages.decode.engines.length + this.stages.aggregated.engines.length,
         pass: (row, nowUs) => this.admit(row, nowUs),
         refuse: (row, nowUs) => this.endRequest(row, 'rejected', nowUs),

@@ -176,7 +176,12 @@ export class VirtualMembership {
     const index = engines.length;
     const { adapter } = workload;
     const engine = new VirtualEngine(index, {
-      ...{ pool, poolIndex, calendar, watcher, leap, group },
+      pool,
+      poolIndex,
+      calendar,
+      watcher,
+      leap,
+      group,
       kvPool: pool.kvPool && new KvPoolMember(pool.kvPool, this.kvPool, index),
       adapters: adapter && new AdapterBook(adapter, pool.options.maxAdapters ?? 1),
       place: this.begun[poolIndex]!++,

@@ -36,7 +36,8 @@ class Notes {
   private readonly names = new Map<number, number>();
 
   readonly placement: OwnSpec<Policy> = {
-    ...{ kind: 'own', path: 'notes.mjs' },
+    kind: 'own',
+    path: 'notes.mjs',
     module: {
       create: () => ({
         choose: (context) => {
@@ -48,7 +49,8 @@ class Notes {
   };
 
   readonly admission: OwnSpec<AdmissionPolicy> = {
-    ...{ kind: 'own', path: 'notes.mjs' },
+    kind: 'own',
+    path: 'notes.mjs',
     module: {
       create: () => ({
         admit: (context) => {
@@ -64,8 +66,10 @@ class Notes {
     const { blockHashes, ...rest } = request;
     const hashes = Array.from(blockHashes, (hash) => this.nameOf(hash));
     const seen = engines.map((engine) => ({
-      ...{ requests: engine.requests, waitingRequests: engine.waitingRequests },
-      ...{ waitingTokens: engine.waitingTokens, kvTokens: engine.kvTokens },
+      requests: engine.requests,
+      waitingRequests: engine.waitingRequests,
+      waitingTokens: engine.waitingTokens,
+      kvTokens: engine.kvTokens,
       cached: context.cachedTokens(engine),
     }));
     this.calls.push(JSON.stringify({ rest, hashes, seen, ttftUs }));
@@ -91,8 +95,10 @@ function callsOf(asked: readonly Turn[], version: 0 | 1, topology: string): stri
   const scenario = scenarioWith(topology, workloadOf(requests, BLOCK), {
     admission,
     placement: {
-      ...{ prefill: placement, decode: placement },
-      ...{ decodeChoice: 'early', disaggregationThreshold: 0 },
+      prefill: placement,
+      decode: placement,
+      decodeChoice: 'early',
+      disaggregationThreshold: 0,
     },
   });
   simulate(scenario);
@@ -134,8 +140,11 @@ function loadsSeen<Load>(
   const scenario = scenarioWith(isEarly ? '1P2D' : '2A', workloadOf(requests, BLOCK), {
     options: { maxNumSeqs },
     placement: {
-      ...{ prefill: placement, decode: placement, metricsIntervalUs },
-      ...{ decodeChoice: isEarly ? 'early' : 'late', disaggregationThreshold: 0 },
+      prefill: placement,
+      decode: placement,
+      metricsIntervalUs,
+      decodeChoice: isEarly ? 'early' : 'late',
+      disaggregationThreshold: 0,
     },
   });
   simulate(scenario);

@@ -50,8 +50,10 @@ describe('a recorded placement', () => {
           {
             recordedPlacement: placementOf(given),
             placement: {
-              ...{ prefill: policy, decode: policy },
-              ...{ decodeChoice: 'early', disaggregationThreshold: 0 },
+              prefill: policy,
+              decode: policy,
+              decodeChoice: 'early',
+              disaggregationThreshold: 0,
             },
           },
         );

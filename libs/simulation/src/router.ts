@@ -204,8 +204,13 @@ export class Router {
       role === 'prefill' ? this.placer.onPrefill(context) : this.placer.onAggregated(context);
     const ttftUs = (engine: number): Micros => estimateTtftUs(context, context.engines[engine]!);
     onShadow({
-      ...{ row, atUs: nowUs, role, recorded, own },
-      ...{ recordedTtftUs: ttftUs(recorded), ownTtftUs: ttftUs(own) },
+      row,
+      atUs: nowUs,
+      role,
+      recorded,
+      own,
+      recordedTtftUs: ttftUs(recorded),
+      ownTtftUs: ttftUs(own),
     });
   }
 
@@ -249,7 +254,10 @@ export class Router {
     const isPull = (role === 'decode' ? placement.decode : placement.prefill) === 'pull';
     const prefixes = isPull ? undefined : new PrefixDirectory(pools[0]!.options.blockSize);
     return new VirtualStage({
-      ...{ role, workload, prefixes, metricsIntervalUs: placement.metricsIntervalUs },
+      role,
+      workload,
+      prefixes,
+      metricsIntervalUs: placement.metricsIntervalUs,
       kvPool: pools.find((pool) => pool.role === role)?.kvPool,
       enter: (row, engine, nowUs) => this.parts.enter(row, engine, nowUs),
       onStranded: (row, nowUs) => {

@@ -127,6 +127,8 @@ function rankSample({ engine, state }: VirtualEngine, nowUs: Micros): RankSample
   const { running, waiting, deferred, kvUsage } = engine.gauges(nowUs);
   return {
     state: state === 'gone' ? 'draining' : state,
-    ...{ running, waiting: waiting + deferred, kvUsage },
+    running,
+    waiting: waiting + deferred,
+    kvUsage,
   };
 }

@@ -54,14 +54,19 @@ export class VirtualStage {
   constructor(private readonly parts: StageParts) {
     const { workload, role } = parts;
     const request = {
-      ...{ promptTokens: 0, sessionKey: 0, blockFrom: 0, blockCount: 0 },
+      promptTokens: 0,
+      sessionKey: 0,
+      blockFrom: 0,
+      blockCount: 0,
       blockHashes: workload.contentIds,
     };
     const { prefixes } = parts;
     const views = new EngineViews(role, parts.metricsIntervalUs);
     this.views = views;
     this.context = {
-      ...{ request, engines: views.all, stage: role },
+      request,
+      engines: views.all,
+      stage: role,
       cachedTokens: ({ engineId }) => prefixes?.cachedTokens(engineId, request) ?? 0,
       prefillUs: (view, tokens, cached) => {
         const { options } = (view as VirtualEngineView).engine.pool;

@@ -8,7 +8,9 @@ export function stepTimesOf(pools: readonly EnginePool[]): StepTimesSummary[] {
   return pools.map(({ role, options: { stepTime } }) => {
     const { description, method = 'given', farthestOutside = 1 } = stepTime;
     return {
-      ...{ role, method, description },
+      role,
+      method,
+      description,
       ...(stepTime.heldOut === undefined ? {} : { held_out_factors: stepTime.heldOut }),
       steps_outside_range: stepTime.stepsOutsideRange ?? null,
       steps_of_unmeasured_shape: stepTime.stepsOfUnmeasuredShape ?? null,

@@ -84,7 +84,9 @@ export class Telemetry implements EngineWatcher {
     };
     const { running, waiting, fetching, kvUsage, heldBlocks } = this.columns;
     return {
-      ...{ startUs: 0, intervalUs, samples },
+      startUs: 0,
+      intervalUs,
+      samples,
       running: dense(running),
       waiting: dense(waiting),
       fetching: dense(fetching),

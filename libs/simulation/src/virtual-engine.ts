@@ -107,7 +107,9 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     const name = `${pool.role}-${place}`;
     const warmCache = pool.warmCaches?.[place];
     this.engine = new Engine({
-      ...{ ...pool.options, contentCount, name },
+      ...pool.options,
+      contentCount,
+      name,
       ...(kvPool && { kvPool }),
       ...(warmCache && { warmCache }),
     });

@@ -10,9 +10,19 @@ describe.each(TOKENIZER_NAMES)('random words of %s', (name) => {
   const planned = async (seed: number, prompt: string, maxTokens = 120) => {
     const tokenizer = await loading;
     const plan = planOutput({
-      ...{ tokenizer, promptIds: tokenizer.encode(prompt), model: 'm', seed, choice: 0, maxTokens },
-      ...{ minTokens: 0, ignoreEos: false, includeStop: false, words: 'random' },
-      ...{ stop: [], stopTokenIds: [], lengthModel: () => 100 },
+      tokenizer,
+      promptIds: tokenizer.encode(prompt),
+      model: 'm',
+      seed,
+      choice: 0,
+      maxTokens,
+      minTokens: 0,
+      ignoreEos: false,
+      includeStop: false,
+      words: 'random',
+      stop: [],
+      stopTokenIds: [],
+      lengthModel: () => 100,
     });
     return { plan, tokenizer, text: visibleText(tokenizer, plan) };
   };

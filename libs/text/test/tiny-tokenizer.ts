@@ -38,8 +38,13 @@ export function tinyTokenizerJson(kind: TinyKind = 'byte-level'): string {
   return JSON.stringify({
     version: '1.0',
     added_tokens: added.map((content, i) => ({
-      ...{ id: vocabulary.length + i, content, special: content !== '<extra>' },
-      ...{ single_word: false, lstrip: false, rstrip: false, normalized: false },
+      id: vocabulary.length + i,
+      content,
+      special: content !== '<extra>',
+      single_word: false,
+      lstrip: false,
+      rstrip: false,
+      normalized: false,
     })),
     normalizer: isBytes ? null : { type: 'Replace', pattern: { String: ' ' }, content: '\u2581' },
     pre_tokenizer: isBytes
@@ -57,8 +62,13 @@ export function tinyTokenizerJson(kind: TinyKind = 'byte-level'): string {
           ],
         },
     model: {
-      ...{ type: 'BPE', dropout: null, unk_token: null, fuse_unk: false },
-      ...{ byte_fallback: !isBytes, continuing_subword_prefix: null, end_of_word_suffix: null },
+      type: 'BPE',
+      dropout: null,
+      unk_token: null,
+      fuse_unk: false,
+      byte_fallback: !isBytes,
+      continuing_subword_prefix: null,
+      end_of_word_suffix: null,
       vocab: Object.fromEntries(vocabulary.map((token, id) => [token, id])),
       merges,
     },

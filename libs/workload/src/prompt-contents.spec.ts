@@ -8,7 +8,10 @@ const WORDS = 500;
 
 function prompts(shared: SharedPrefixes, blockTokens: number, seed = 1): number[][] {
   const workload = generateSingleTurn({
-    ...{ arrivalUs: new Float64Array(40), blockTokens, seed, shared },
+    arrivalUs: new Float64Array(40),
+    blockTokens,
+    seed,
+    shared,
     prompt: { kind: 'uniform', min: 60, max: 90 },
     output: { kind: 'constant', tokens: 5 },
   });
@@ -53,8 +56,13 @@ describe('contents of prompts', () => {
 
   it('of a turn begin with the contents of the turn before', () => {
     const workload = generateMultiTurn({
-      ...{ arrivalUs: new Float64Array(2), count: 6, systemTokens: 32, seed: 1, blockTokens: 16 },
-      ...{ thinkTimeMeanUs: 0, maxContextTokens: Infinity },
+      arrivalUs: new Float64Array(2),
+      count: 6,
+      systemTokens: 32,
+      seed: 1,
+      blockTokens: 16,
+      thinkTimeMeanUs: 0,
+      maxContextTokens: Infinity,
       turns: { kind: 'constant', tokens: 3 },
       message: { kind: 'constant', tokens: 48 },
       output: { kind: 'constant', tokens: 16 },

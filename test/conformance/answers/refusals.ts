@@ -20,7 +20,9 @@ const impossible = { type: 'object', properties: { a: { enum: [] } }, required: 
 
 export const REFUSALS: readonly Refusal[] = [
   {
-    ...{ body: { n: 0 }, param: 'n', code: 'integer_below_min_value' },
+    body: { n: 0 },
+    param: 'n',
+    code: 'integer_below_min_value',
     endpoints: ['chat', 'completions'],
   },
   { body: { n: 0 }, param: 'n', endpoints: ['responses'] },
@@ -34,12 +36,16 @@ export const REFUSALS: readonly Refusal[] = [
   { body: { top_p: 1.01 }, param: 'top_p', ...ABOVE },
   { body: { presence_penalty: 2.1 }, param: 'presence_penalty', ...ABOVE },
   {
-    ...{ body: { max_tokens: -1 }, param: 'max_tokens', code: 'integer_below_min_value' },
+    body: { max_tokens: -1 },
+    param: 'max_tokens',
+    code: 'integer_below_min_value',
     responseParam: 'max_output_tokens',
   },
   { body: { min_tokens: 41 }, param: 'min_tokens' },
   {
-    ...{ body: { logprobs: 21 }, param: 'logprobs', code: 'integer_above_max_value' },
+    body: { logprobs: 21 },
+    param: 'logprobs',
+    code: 'integer_above_max_value',
     endpoints: ['completions'],
   },
   {

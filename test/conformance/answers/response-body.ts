@@ -36,7 +36,8 @@ function itemsOf(message: Fields): object[] {
   if (role === 'tool') return [{ type: 'function_call_output', call_id, output: content }];
   if (calls === undefined) return [{ role, content: partsOf(content) }];
   return (calls as { id: string; function: object }[]).map((call) => ({
-    ...{ type: 'function_call', call_id: call.id },
+    type: 'function_call',
+    call_id: call.id,
     ...call.function,
   }));
 }

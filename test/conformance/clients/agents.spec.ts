@@ -52,7 +52,10 @@ function responsesAgent(url: string, question: string): Turn {
   let input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: question }];
   let previous: string | null = null;
   const tools = TOOLS.map((one) => ({
-    ...{ type: 'function' as const, ...one, parameters: SCHEMA, strict: true },
+    type: 'function' as const,
+    ...one,
+    parameters: SCHEMA,
+    strict: true,
   }));
   return async () => {
     const asked = { model: MODEL, input, tools, previous_response_id: previous };
@@ -60,7 +63,9 @@ function responsesAgent(url: string, question: string): Turn {
     previous = id;
     const calls = output.filter((item) => item.type === 'function_call');
     input = calls.map(({ call_id }) => ({
-      ...{ type: 'function_call_output' as const, call_id, output: 'done' },
+      type: 'function_call_output' as const,
+      call_id,
+      output: 'done',
     }));
     return calls.map(({ name }) => name);
   };
@@ -76,7 +81,9 @@ function messagesAgent(url: string, question: string): Turn {
     const { content } = await client.messages.create(asked);
     const calls = content.filter((block) => block.type === 'tool_use');
     const results = calls.map(({ id }) => ({
-      ...{ type: 'tool_result' as const, tool_use_id: id, content: 'done' },
+      type: 'tool_result' as const,
+      tool_use_id: id,
+      content: 'done',
     }));
     const reminder = { type: 'text' as const, text: `Remember: ${question}` };
     messages.push(

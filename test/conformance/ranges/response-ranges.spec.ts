@@ -42,11 +42,15 @@ const RANGES: readonly Range[] = [
   { field: 'top_k', good: [-1, 0, 1], bad: [-2] },
   { field: 'min_p', good: [0, 1], bad: [-STEP, 1 + STEP] },
   {
-    ...{ field: 'top_logprobs', good: [0, 20], bad: [-1, 21] },
+    field: 'top_logprobs',
+    good: [0, 20],
+    bad: [-1, 21],
     code: beyond('integer', 'below', 'above'),
   },
   {
-    ...{ field: 'max_output_tokens', good: [16, 2_900], bad: [0, -1] },
+    field: 'max_output_tokens',
+    good: [16, 2_900],
+    bad: [0, -1],
     code: 'integer_below_min_value',
   },
   { field: 'max_output_tokens', good: [], bad: [16.5, '16'], code: 'invalid_type' },

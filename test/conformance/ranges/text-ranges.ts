@@ -20,11 +20,17 @@ const LIMIT = [...beyond('integer', 'below', 'below'), 'invalid_value'];
 /** Sampling fields, at every endpoint that takes vLLM's parameters. */
 const SAMPLING: readonly Range[] = [
   {
-    ...{ field: 'temperature', good: [0, 2], bad: [-STEP, 2 + STEP], code: OUTSIDE },
+    field: 'temperature',
+    good: [0, 2],
+    bad: [-STEP, 2 + STEP],
+    code: OUTSIDE,
     vllmParam: 'temperature',
   },
   {
-    ...{ field: 'top_p', good: [STEP, 1], bad: [0, 1 + STEP], vllmParam: 'top_p' },
+    field: 'top_p',
+    good: [STEP, 1],
+    bad: [0, 1 + STEP],
+    vllmParam: 'top_p',
     code: ['invalid_value', 'decimal_above_max_value'],
   },
   { field: 'top_k', good: [-1, 0, 1], bad: [-2] },
@@ -33,19 +39,28 @@ const SAMPLING: readonly Range[] = [
   { field: 'frequency_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP], code: OUTSIDE },
   { field: 'repetition_penalty', good: [STEP, 5], bad: [0] },
   {
-    ...{ field: 'n', good: [1, 128], bad: [0, 129], dialects: ['openai'] },
+    field: 'n',
+    good: [1, 128],
+    bad: [0, 129],
+    dialects: ['openai'],
     code: beyond('integer', 'below', 'above'),
   },
   { field: 'n', good: [1, 16_384], bad: [0, 16_385], dialects: ['vllm'] },
   {
-    ...{ field: 'best_of', good: [1, 20], bad: [0, 21], dialects: ['openai'] },
+    field: 'best_of',
+    good: [1, 20],
+    bad: [0, 21],
+    dialects: ['openai'],
     code: ['invalid_value', 'integer_above_max_value'],
   },
   { field: 'best_of', good: [1, 16_384], bad: [0, 16_385], dialects: ['vllm'] },
   { field: 'best_of', good: [3], bad: [2], with: { n: 3 } },
   { field: 'min_tokens', good: [0, 9], bad: [-1, 10], with: { max_tokens: 9 } },
   {
-    ...{ field: 'prompt_logprobs', good: [0, 20], bad: [-2, -1, 21], code: LOGPROBS },
+    field: 'prompt_logprobs',
+    good: [0, 20],
+    bad: [-2, -1, 21],
+    code: LOGPROBS,
     vllmParam: 'prompt_logprobs',
   },
   { field: 'stop', good: [['x'], many(4, 's')], bad: ['', ['']], code: 'empty_string' },
@@ -120,7 +135,10 @@ const GENERATION: readonly Range[] = [
 const CHAT: readonly Range[] = [
   { field: 'messages', good: [[{ role: 'user', content: '' }]], bad: [[]], code: 'empty_array' },
   {
-    ...{ field: 'max_tokens', good: [1, 250], bad: [-1, 0, MAX_MODEL_LEN + 1], code: LIMIT },
+    field: 'max_tokens',
+    good: [1, 250],
+    bad: [-1, 0, MAX_MODEL_LEN + 1],
+    code: LIMIT,
     vllmParam: 'max_tokens',
   },
   {
@@ -156,11 +174,18 @@ const CHAT: readonly Range[] = [
 
 const COMPLETION: readonly Range[] = [
   {
-    ...{ field: 'max_tokens', good: [1, 250], bad: [-1, 0, MAX_MODEL_LEN + 1], code: LIMIT },
+    field: 'max_tokens',
+    good: [1, 250],
+    bad: [-1, 0, MAX_MODEL_LEN + 1],
+    code: LIMIT,
     vllmParam: 'max_tokens',
   },
   {
-    ...{ field: 'max_tokens', good: [0, 1], bad: [-1], with: { echo: true }, code: LIMIT },
+    field: 'max_tokens',
+    good: [0, 1],
+    bad: [-1],
+    with: { echo: true },
+    code: LIMIT,
     vllmParam: 'max_tokens',
   },
   {
@@ -185,7 +210,10 @@ const COMPLETION: readonly Range[] = [
   { field: 'prompt', good: [[0], [LAST_TOKEN]], bad: [[LAST_TOKEN + 1]] },
   { field: 'prompt', good: [], bad: [[-1]], ...schema('prompt', null), param: 'prompt[0]' },
   {
-    ...{ field: 'logprobs', good: [0, 20], bad: [-2, -1, 21], code: LOGPROBS },
+    field: 'logprobs',
+    good: [0, 20],
+    bad: [-2, -1, 21],
+    code: LOGPROBS,
     vllmParam: 'logprobs',
   },
 ];

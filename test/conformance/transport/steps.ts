@@ -108,7 +108,9 @@ export function describeSteps(makeWorld: WorldFactory): void {
       const decode = new Taking(a, 'decode', { begins });
       await decode.untilTaken(1);
       expect(decode.first().permit).toEqual({
-        ...{ kind: 'run', epoch: packEpoch(1, 2), handoff: handoff(epoch) },
+        kind: 'run',
+        epoch: packEpoch(1, 2),
+        handoff: handoff(epoch),
       });
     });
 

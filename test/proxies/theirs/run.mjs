@@ -81,7 +81,8 @@ async function engineIdOf(port) {
   const params = { do_remote_decode: true, do_remote_prefill: false };
   const body = { model: MODEL, prompt: 'who?', max_tokens: 1, kv_transfer_params: params };
   const answer = await fetch(`http://127.0.0.1:${port}/v1/completions`, {
-    ...{ method: 'POST', body: JSON.stringify(body) },
+    method: 'POST',
+    body: JSON.stringify(body),
     headers: { 'content-type': 'application/json' },
   });
   return (await answer.json()).kv_transfer_params.remote_engine_id;

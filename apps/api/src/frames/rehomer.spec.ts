@@ -42,9 +42,16 @@ describe('jobs of an engine that leaves', () => {
   function tell(): void {
     for (const [engineId, load] of loads) {
       const whole = {
-        ...{ engineId, stage: 'aggregated', state: 'ready' },
-        ...{ requests: 0, waitingRequests: 0, waitingTokens: 0 },
-        ...{ usedBlocks: 0, numBlocks: 100, taken: {}, ...load },
+        engineId,
+        stage: 'aggregated',
+        state: 'ready',
+        requests: 0,
+        waitingRequests: 0,
+        waitingTokens: 0,
+        usedBlocks: 0,
+        numBlocks: 100,
+        taken: {},
+        ...load,
       };
       broker.bus.publish(channels.loads, Buffer.from(JSON.stringify(whole)));
     }

@@ -27,7 +27,9 @@ const OF_TOKENS = record({ input_tokens: COUNT, output_tokens: COUNT });
 const ANSWER = { id: TEXT, created: COUNT, model: TEXT, usage: USAGE };
 const USED = { usage: record({ prompt_tokens: COUNT, total_tokens: COUNT }) };
 const RENDERED = record({
-  ...{ request_id: TEXT, model: TEXT, token_ids: listOf(COUNT) },
+  request_id: TEXT,
+  model: TEXT,
+  token_ids: listOf(COUNT),
   sampling_params: { type: 'object' },
 });
 const SGLANG = record({ text: TEXT, output_ids: listOf(COUNT), meta_info: { type: 'object' } });
@@ -70,7 +72,10 @@ function generated() {
       choices: listOf(record({ index: COUNT, text: TEXT, finish_reason: FINISH })),
     }),
     Response: record({
-      ...{ id: TEXT, object: constant('response'), created_at: COUNT, model: TEXT },
+      id: TEXT,
+      object: constant('response'),
+      created_at: COUNT,
+      model: TEXT,
       status: {
         enum: ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'],
       },
@@ -79,23 +84,33 @@ function generated() {
     }),
     InputTokens: record({ object: constant('response.input_tokens'), input_tokens: COUNT }),
     Message: record({
-      ...{ id: TEXT, type: constant('message'), role: constant('assistant'), model: TEXT },
+      id: TEXT,
+      type: constant('message'),
+      role: constant('assistant'),
+      model: TEXT,
       content: listOf(record({ type: TEXT })),
       stop_reason: { type: ['string', 'null'] },
       usage: OF_TOKENS,
     }),
     MessageTokens: record({ input_tokens: COUNT }),
     CompactedResponse: record({
-      ...{ id: TEXT, object: constant('response.compaction'), created_at: COUNT },
+      id: TEXT,
+      object: constant('response.compaction'),
+      created_at: COUNT,
       output: listOf(record({ type: TEXT })),
     }),
     Conversation: record({
-      ...{ id: TEXT, object: constant('conversation'), created_at: COUNT },
+      id: TEXT,
+      object: constant('conversation'),
+      created_at: COUNT,
       metadata: { type: 'object' },
     }),
     List: record({
-      ...{ object: constant('list'), data: listOf({ type: 'object' }) },
-      ...{ first_id: orNull(TEXT), last_id: orNull(TEXT), has_more: { type: 'boolean' } },
+      object: constant('list'),
+      data: listOf({ type: 'object' }),
+      first_id: orNull(TEXT),
+      last_id: orNull(TEXT),
+      has_more: { type: 'boolean' },
     }),
     ConversationItem: record({ id: TEXT, type: TEXT }),
     Deleted: record({ id: TEXT, object: TEXT, deleted: { const: true } }),
@@ -106,19 +121,28 @@ function generated() {
 function aboutTexts() {
   return {
     EmbeddingList: record({
-      ...{ object: constant('list'), model: TEXT, ...USED },
+      object: constant('list'),
+      model: TEXT,
+      ...USED,
       data: listOf(record({ index: COUNT, embedding: ANY })),
     }),
     PooledList: record({
-      ...{ object: constant('list'), model: TEXT, ...USED },
+      object: constant('list'),
+      model: TEXT,
+      ...USED,
       data: listOf(record({ index: COUNT })),
     }),
     RankedDocuments: record({
-      ...{ id: TEXT, model: TEXT, ...USED },
+      id: TEXT,
+      model: TEXT,
+      ...USED,
       results: listOf(record({ index: COUNT, relevance_score: { type: 'number' } })),
     }),
     GeneratedTokens: record({
-      ...{ request_id: TEXT, model: TEXT, created: COUNT, usage: USAGE },
+      request_id: TEXT,
+      model: TEXT,
+      created: COUNT,
+      usage: USAGE,
       choices: listOf(record({ index: COUNT, token_ids: listOf(COUNT), finish_reason: FINISH })),
     }),
     SglangGenerated: { anyOf: [SGLANG, listOf(SGLANG)] },
@@ -139,10 +163,14 @@ function aboutServers() {
     CacheReset: record({ success: FLAG }),
     Aborted: record({ status: constant('aborted'), aborted: COUNT }),
     Batch: record({
-      ...{ prefill_queue_depth: COUNT, prefill_batch_size: COUNT, prefill_batch_tokens: COUNT },
-      ...{ decode_queue_depth: COUNT, decode_batch_size: COUNT },
+      prefill_queue_depth: COUNT,
+      prefill_batch_size: COUNT,
+      prefill_batch_tokens: COUNT,
+      decode_queue_depth: COUNT,
+      decode_batch_size: COUNT,
       decode_avg_context_length: { type: 'number', minimum: 0 },
-      ...{ decode_requests: listOf({ type: 'object' }), engines: listOf({ type: 'object' }) },
+      decode_requests: listOf({ type: 'object' }),
+      engines: listOf({ type: 'object' }),
     }),
   };
   const orders = {
@@ -155,8 +183,10 @@ function aboutServers() {
     Leaving: record({ id: TEXT, state: constant('draining') }),
     Becoming: record({ id: TEXT, state: constant('draining'), becomes: TEXT }),
     Settings: record({
-      ...{ object: constant('config'), revision: COUNT },
-      ...{ settings: { type: 'object' }, fixed: { type: 'object' } },
+      object: constant('config'),
+      revision: COUNT,
+      settings: { type: 'object' },
+      fixed: { type: 'object' },
     }),
   };
   return {

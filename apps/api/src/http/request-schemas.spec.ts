@@ -7,7 +7,9 @@ import { requestSchemas } from './request-schemas';
 const ajv = new Ajv2020({ strict: false });
 const schemas = requestSchemas();
 const limits = {
-  ...{ dialect: 'vllm' as const, models: ['m'], maxModelLen: 100_000 },
+  dialect: 'vllm' as const,
+  models: ['m'],
+  maxModelLen: 100_000,
   tokenizer: defaultTokenizer(),
   strict: { toolCallParser: undefined, enableAutoToolChoice: false },
 };

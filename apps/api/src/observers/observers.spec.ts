@@ -36,7 +36,9 @@ const LOG = { info: () => undefined, warn: () => undefined } as unknown as Logge
 const IDENTITY = { apiId: 'api-test', startedAt: 0 };
 const ENGINES = [presenceOf('p', 'prefill'), presenceOf('d', 'decode')];
 const CALL = {
-  ...{ requestId: 'x', arrivalUs: 0, body: {} },
+  requestId: 'x',
+  arrivalUs: 0,
+  body: {},
   message: { url: '/v1/completions', headers: {} },
 } as unknown as ObservedCall;
 
@@ -96,9 +98,18 @@ function observersOf(table: SequenceTable, run: string) {
 
 function jobOf(index: number): (streamId: number) => EngineJob {
   return (streamId) => ({
-    ...{ requestId: `r-${index}`, streamId, submission: 1, apiId: IDENTITY.apiId },
-    ...{ causeUs: atUs(0), arrivalUs: atUs(0), promptTokens: 10, blockHashes: [] },
-    ...{ outputTokens: 9, endReason: 'stop', maxTokens: 9, priority: 0 },
+    requestId: `r-${index}`,
+    streamId,
+    submission: 1,
+    apiId: IDENTITY.apiId,
+    causeUs: atUs(0),
+    arrivalUs: atUs(0),
+    promptTokens: 10,
+    blockHashes: [],
+    outputTokens: 9,
+    endReason: 'stop',
+    maxTokens: 9,
+    priority: 0,
     flow: index % 2 === 0 ? 'route' : 'local',
   });
 }

@@ -99,7 +99,10 @@ describe('opening an answer', () => {
     const asked = { ...given.asked, request: { ...given.asked.request, ...request } };
     const named = { ...given, call: { ...given.call, ...call }, asked } as Admission;
     expect(answerStep().headOf(named)).toEqual({
-      ...{ id: `chatcmpl-${id}`, created: 5, model: 'm', systemFingerprint: 'fp' },
+      id: `chatcmpl-${id}`,
+      created: 5,
+      model: 'm',
+      systemFingerprint: 'fp',
     });
   });
 });

@@ -31,7 +31,8 @@ export function disaggregatedParamsOf(body: unknown): DisaggregatedParams | unde
     (state != null && params === undefined && 'encoded_opaque_state is of no server here');
   return {
     requestType: requestType ?? 'context_and_generation',
-    ...{ id, params },
+    id,
+    params,
     fault: wrong === false ? undefined : `disaggregated_params: ${wrong}.`,
   };
 }

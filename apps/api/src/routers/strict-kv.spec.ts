@@ -7,8 +7,13 @@ const PROMPT = 'a reference is used once '.repeat(10);
 const ASKED = { prompt: PROMPT, max_tokens: 5, ignore_eos: true };
 const HOLD = { do_remote_decode: true, do_remote_prefill: false };
 const KEPT = {
-  ...{ ...HOLD, remote_engine_id: 'e', remote_request_id: 'r-00000001' },
-  ...{ remote_host: 'h', remote_port: 5600, remote_block_ids: [[1]], remote_num_tokens: 16 },
+  ...HOLD,
+  remote_engine_id: 'e',
+  remote_request_id: 'r-00000001',
+  remote_host: 'h',
+  remote_port: 5600,
+  remote_block_ids: [[1]],
+  remote_num_tokens: 16,
 };
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 

@@ -116,7 +116,9 @@ function withDatasetFile({ datasetPath, ...given }: Given): Given {
 
 function deadlineOf(values: FlagValues<BenchFlag>): number {
   const seconds = values.number('requestTimeout', {
-    ...{ from: 0.001, to: 1e6, expected: 'a number of seconds from 0.001 to 1000000' },
+    from: 0.001,
+    to: 1e6,
+    expected: 'a number of seconds from 0.001 to 1000000',
   });
   return (seconds ?? DEADLINE_S) * MS_PER_SECOND;
 }

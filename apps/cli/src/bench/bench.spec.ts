@@ -71,7 +71,8 @@ describe('baton bench', () => {
     expect(classes.map(({ name }) => name).sort()).toEqual(['batch', 'chat']);
     expect(classes.reduce((sum, { requests }) => sum + requests, 0)).toBe(12);
     expect(classes.find(({ name }) => name === 'chat')).toMatchObject({
-      ...{ slo: 'ttft=60s,tpot=60s', slo_attainment: 1 },
+      slo: 'ttft=60s,tpot=60s',
+      slo_attainment: 1,
     });
     expect(resultOf(await bench(...load, '--json'))).not.toHaveProperty('slo_classes');
     const { exitCode, stderr } = await bench(...load, '--slo-class', 'chat');
@@ -113,8 +114,13 @@ describe('baton bench', () => {
     expect(Object.keys(result)).toEqual(expect.arrayContaining(names.split(' ')));
     expect(result).not.toHaveProperty('mean_tpot_ms');
     expect(result).toMatchObject({
-      ...{ model_id: 'reference', request_rate: 'inf', max_concurrency: 2, completed: 4 },
-      ...{ input_lens: [12, 12, 12, 12], output_lens: [8, 8, 8, 8], errors: ['', '', '', ''] },
+      model_id: 'reference',
+      request_rate: 'inf',
+      max_concurrency: 2,
+      completed: 4,
+      input_lens: [12, 12, 12, 12],
+      output_lens: [8, 8, 8, 8],
+      errors: ['', '', '', ''],
       request_goodput: result['request_throughput'],
     });
     expect(result.itls.map((gaps) => gaps.length)).toEqual([7, 7, 7, 7]);

@@ -125,9 +125,12 @@ async function warmUp(
     builder.add({ arrivalUs: 0, promptTokens: 1, outputTokens: 1 });
   }
   const { run } = await runLoad({
-    ...{ workload: builder.build(), streams, signal: stop },
+    workload: builder.build(),
+    streams,
+    signal: stop,
     bodyOf: (i) => writer.warmUpBody(i),
-    ...{ keepsText: () => false, keepsDetails: false },
+    keepsText: () => false,
+    keepsDetails: false,
     maxConcurrency: flags.maxConcurrency ?? Infinity,
     deadlineMs: flags.deadlineMs,
     idPrefix: `${requestIdPrefix}warm-up-`,
@@ -146,7 +149,9 @@ async function measured(
   const progress = hasBar ? await openProgress('bench') : undefined;
   try {
     return await runLoad({
-      ...{ workload, streams, signal: stop },
+      workload,
+      streams,
+      signal: stop,
       bodyOf: (row) => writer.body(row),
       placeOf: (row) => writer.place(row),
       headersOf: (row) => headersOf(workload, row),
@@ -193,7 +198,10 @@ async function printResult(
   }
   const { origin, prefix } = flags.server;
   await saveResult(prepared, document, {
-    ...{ run, figures, slo: flags.slo, settings: settingsOf(prepared) },
+    run,
+    figures,
+    slo: flags.slo,
+    settings: settingsOf(prepared),
     title: `Bench of ${model} with ${source.source.name}`,
     subtitle:
       `${origin}${prefix}${flags.server.endpoint}, ${source.workload.count} requests, ` +

@@ -49,13 +49,22 @@ export async function prepareBench(flags: BenchFlags, stop: AbortSignal): Promis
   const found = await findPromptWords(new ServerTokenizer(server, facts.model));
   const ignoreEos = flags.ignoreEos ?? loaded.texts === undefined;
   const writer = new RequestWriter(loaded, {
-    ...{ ...found, model: facts.model, seed, ignoreEos },
-    ...{ protocol: server.protocol, extraBody: server.extraBody, prefix: server.prefix },
+    ...found,
+    model: facts.model,
+    seed,
+    ignoreEos,
+    protocol: server.protocol,
+    extraBody: server.extraBody,
+    prefix: server.prefix,
     isModelGiven: server.model !== undefined,
   });
   const isWritten = loaded.texts === undefined && loaded.requests === undefined;
   return {
-    ...{ flags, model: facts.model, loaded, writer, ignoreEos },
+    flags,
+    model: facts.model,
+    loaded,
+    writer,
+    ignoreEos,
     serverFigures: await readServerFigures(server),
     tokenizer: found.isConfirmed ? facts.model : 'o200k_base',
     requestIdPrefix: flags.requestIdPrefix ?? `bench-${randomBytes(4).toString('hex')}-`,

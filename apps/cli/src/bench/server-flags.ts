@@ -29,7 +29,9 @@ export function readServerFlags(
   if (!endpoint.startsWith('/')) throw values.wrongValue('endpoint', 'a path that begins with /');
   return {
     ...baseOf(values),
-    ...{ backend, protocol, endpoint },
+    backend,
+    protocol,
+    endpoint,
     model: values.text('model'),
     headers: headersOf(values, headers),
     extraBody: extraBodyOf(values),

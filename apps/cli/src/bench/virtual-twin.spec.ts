@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { besideTwin } from './virtual-twin';
 
 const TWIN = {
-  ...{ ttft_ms: { p50: 5 }, tpot_ms: { p50: 5 }, e2el_ms: { p50: 5 } },
+  ttft_ms: { p50: 5 },
+  tpot_ms: { p50: 5 },
+  e2el_ms: { p50: 5 },
   output_tokens_per_second: 7,
 } as Summary;
 

@@ -24,7 +24,8 @@ export async function virtualTwin(flags: BenchFlags, topology: string): Promise<
   );
   return summarise(run, {
     ...(slo === undefined ? {} : { slo }),
-    ...{ gpus: mostGpus(prepared.scenario), seed },
+    gpus: mostGpus(prepared.scenario),
+    seed,
     wallSeconds: (performance.now() - beganMs) / 1_000,
   });
 }

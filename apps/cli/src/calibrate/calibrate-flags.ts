@@ -75,7 +75,10 @@ export function readCalibrateFlags(flags: Flags): CalibrationRequest {
     input: {
       ...placement,
       maxNumBatchedTokens: number('maxNumBatchedTokens', {
-        ...{ flag: '--max-num-batched-tokens', min: 1, fallback: BATCHED_TOKENS, ...whole },
+        flag: '--max-num-batched-tokens',
+        min: 1,
+        fallback: BATCHED_TOKENS,
+        ...whole,
       })!,
     },
     options: {

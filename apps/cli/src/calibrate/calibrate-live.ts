@@ -36,7 +36,12 @@ export async function calibrateLive(given: Flags): Promise<number> {
         live.cluster['maxModelLen'] ?? target.facts.maxModelLen ?? Infinity,
       );
       const result = await calibrated(target, {
-        ...{ request, whyFit, live, name: nameOf(live.server), maxModelLen, say },
+        request,
+        whyFit,
+        live,
+        name: nameOf(live.server),
+        maxModelLen,
+        say,
         write: writeFile,
       });
       process.stdout.write(request.json ? liveJson(result) : liveText(result));

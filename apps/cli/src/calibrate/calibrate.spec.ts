@@ -40,9 +40,16 @@ const LOG = path('steps.jsonl');
 writeFileSync(LOG, logOf());
 
 const OWN_MODEL = {
-  ...{ architectures: ['LlamaForCausalLM'], model_type: 'llama', torch_dtype: 'bfloat16' },
-  ...{ hidden_size: 2048, intermediate_size: 8192, num_hidden_layers: 16, vocab_size: 128256 },
-  ...{ num_attention_heads: 32, num_key_value_heads: 8, max_position_embeddings: 8192 },
+  architectures: ['LlamaForCausalLM'],
+  model_type: 'llama',
+  torch_dtype: 'bfloat16',
+  hidden_size: 2048,
+  intermediate_size: 8192,
+  num_hidden_layers: 16,
+  vocab_size: 128256,
+  num_attention_heads: 32,
+  num_key_value_heads: 8,
+  max_position_embeddings: 8192,
 };
 
 afterEach(() => vi.restoreAllMocks());

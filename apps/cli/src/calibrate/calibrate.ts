@@ -54,7 +54,10 @@ export async function calibrateFiles(given: Flags): Promise<void> {
   const transfers = inputs.flatMap((input) => input.transfers ?? []);
   const transfer = transfers.length > 0 ? fitKvTransfer(transfers) : undefined;
   const result: Result = {
-    ...{ request, inputs, calibration, transfer },
+    request,
+    inputs,
+    calibration,
+    transfer,
     ...(whyFit !== undefined && { whyFit }),
   };
   if (request.out !== undefined) writeFile(request.out, profileYaml(result), 'profile');

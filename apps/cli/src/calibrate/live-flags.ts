@@ -175,8 +175,11 @@ function loadFlags(values: FlagValues<LiveFlag>, isQuick: boolean): LoadRequest 
 function serverOf(values: FlagValues<LiveFlag>): ServerAccess {
   const backend = values.choice('backend', ['openai', 'openai-chat']);
   const given = {
-    ...{ baseUrl: values.text('baseUrl'), backend, apiKey: values.text('apiKey') },
-    ...{ model: values.text('servedModelName'), extraBody: values.text('extraBody') },
+    baseUrl: values.text('baseUrl'),
+    backend,
+    apiKey: values.text('apiKey'),
+    model: values.text('servedModelName'),
+    extraBody: values.text('extraBody'),
   };
   const known = Object.entries(given).filter(([, value]) => value !== undefined);
   return readServerFlags(new FlagValues(Object.fromEntries(known) as Record<string, string>), []);

@@ -10,9 +10,16 @@ const started = vi.hoisted(() => vi.fn<typeof up>(() => Promise.resolve(0)));
 vi.mock('../up/up', () => ({ up: started }));
 
 const ASKED = defaultConfig({
-  ...{ model: 'llama-3.1-70b', gpu: 'h200', seed: 7, maxNumSeqs: 64, prefillMaxNumSeqs: 8 },
-  ...{ enablePrefixCaching: false, servedModelName: ["the user's own $MODEL", 'b'] },
-  ...{ stepOverheadMs: 0, port: 9_000, redis: 'redis://:secret@host' },
+  model: 'llama-3.1-70b',
+  gpu: 'h200',
+  seed: 7,
+  maxNumSeqs: 64,
+  prefillMaxNumSeqs: 8,
+  enablePrefixCaching: false,
+  servedModelName: ["the user's own $MODEL", 'b'],
+  stepOverheadMs: 0,
+  port: 9_000,
+  redis: 'redis://:secret@host',
 });
 
 function result(topology: string, prefillTp: number, decodeTp: number): SplitResult {
@@ -20,10 +27,8 @@ function result(topology: string, prefillTp: number, decodeTp: number): SplitRes
   return {
     name: '',
     split: { topology: { prefill, decode, aggregated }, prefillTp, decodeTp, gpus: 16 },
-    ...{
-      estimatedRate: 1,
-      measured: { rate: 3, completedRate: 3, figures: undefined, simulations: 1 },
-    },
+    estimatedRate: 1,
+    measured: { rate: 3, completedRate: 3, figures: undefined, simulations: 1 },
   };
 }
 

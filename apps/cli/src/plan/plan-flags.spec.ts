@@ -25,7 +25,9 @@ describe('the flags of a plan', () => {
 
   it('accept sizes in any order', () => {
     expect(read({ tp: '8, 2,4,2', decodeTp: '1' }).sizes).toEqual({
-      ...{ tp: [2, 4, 8], prefillTp: undefined, decodeTp: [1] },
+      tp: [2, 4, 8],
+      prefillTp: undefined,
+      decodeTp: [1],
     });
   });
 

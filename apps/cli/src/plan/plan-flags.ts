@@ -140,7 +140,11 @@ export function readFleetFlags(given: GivenReplayFlags): FleetFlags | undefined 
     throw new UsageError(`The file of --space sets ${flagName(twice)}. Remove the flag.`);
   }
   return {
-    ...{ config, configFile: flagText(own['config']), workload, space, target: targetOf(own) },
+    config,
+    configFile: flagText(own['config']),
+    workload,
+    space,
+    target: targetOf(own),
     prices: readCostFlags(own) ?? new Map(),
     ...outputOf(own),
   };

@@ -43,8 +43,10 @@ function peak(): string {
   for (let i = 0; i < 100; i++) arrivals.push(atUs + i * 4e6);
   const lines = arrivals.map((at, i) =>
     JSON.stringify({
-      ...{ id: `r${i}`, arrival_us: Math.floor(at) },
-      ...{ prompt_tokens: 2_000, output_tokens: 100 },
+      id: `r${i}`,
+      arrival_us: Math.floor(at),
+      prompt_tokens: 2_000,
+      output_tokens: 100,
     }),
   );
   return `${lines.join('\n')}\n`;

@@ -79,7 +79,9 @@ function outcomeOf(
   const summary = summarise(run, {
     ...(slo && { slo }),
     ...(scaling ? { scaling } : { gpus: mostGpus(scenario) }),
-    ...{ wallSeconds, seed: config.seed, classes: classOptions(scenario) },
+    wallSeconds,
+    seed: config.seed,
+    classes: classOptions(scenario),
   });
   const { perSecond: decisionsPerSecond } = timer;
   return { policy: choice.name, summary, faults, wallSeconds, decisionsPerSecond };

@@ -23,7 +23,11 @@ export function comparisonJson(outcomes: readonly PolicyOutcome[]): string {
 function rowOf({ policy, summary, faults, wallSeconds, ...rest }: PolicyOutcome): object {
   const { ttft_ms, tpot_ms, goodput_rps, slo_attainment, slo_classes, autoscaling } = summary;
   return {
-    ...{ policy, ttft_ms, tpot_ms, goodput_rps, slo_attainment },
+    policy,
+    ttft_ms,
+    tpot_ms,
+    goodput_rps,
+    slo_attainment,
     prefix_hit_rate: summary.prefix_hit_rate,
     imbalance: imbalanceOf(summary.engines),
     completed: summary.completed,

@@ -22,13 +22,16 @@ interface Run {
 }
 
 const METRICS: PolicyMetrics = {
-  ...{ policyFaults: 0, prefixHitRate: 0.5, imbalance: 1.25 },
+  policyFaults: 0,
+  prefixHitRate: 0.5,
+  imbalance: 1.25,
   decisions: [
     { kind: 'placement', stage: 'prefill', count: 30, seconds: 0.01 },
     { kind: 'placement', stage: 'decode', count: 10, seconds: 0.01 },
     { kind: 'admission', stage: 'prefill', count: 7, seconds: 1 },
   ],
-  ...{ engines: new Map(), engineSeconds: new Map() },
+  engines: new Map(),
+  engineSeconds: new Map(),
 };
 
 let said = '';

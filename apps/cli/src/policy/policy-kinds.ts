@@ -61,36 +61,46 @@ const AUTOSCALERS = ['hpa:ttft', 'keda', 'wva', 'wva-tokens', 'sla', 'sla-load']
 
 const KINDS = {
   placement: {
-    ...{ option: 'placement', other: 'decodePlacement' },
+    option: 'placement',
+    other: 'decodePlacement',
     builtIn: () => named('placement', ['pull', ...POLICY_KINDS]),
-    ...{ columns: ['hits', 'imbalance'], timed: timedPlacement, live: { kind: 'placement' } },
+    columns: ['hits', 'imbalance'],
+    timed: timedPlacement,
+    live: { kind: 'placement' },
   },
   'decode-placement': {
     option: 'decodePlacement',
     builtIn: () => named('decodePlacement', ['pull', ...POLICY_KINDS]),
-    ...{ columns: ['hits', 'imbalance'], timed: timedDecodePlacement },
+    columns: ['hits', 'imbalance'],
+    timed: timedDecodePlacement,
     live: { kind: 'placement', stage: 'decode' },
   },
   admission: {
     option: 'admission',
     builtIn: (config) => named('admission', hasTarget(config) ? ['all', 'slo-ttft'] : ['all']),
-    ...{ columns: ['in SLO', 'refused'], timed: timedAdmission, live: { kind: 'admission' } },
+    columns: ['in SLO', 'refused'],
+    timed: timedAdmission,
+    live: { kind: 'admission' },
   },
   'flow-control': {
     option: 'flowControl',
     builtIn: () => named('flowControl', ['none', ...FLOW_POLICY_KINDS]),
-    ...{ columns: ['in SLO', 'refused'], timed: timedFlowControl },
+    columns: ['in SLO', 'refused'],
+    timed: timedFlowControl,
     live: { kind: 'flow-control' },
   },
   scheduling: {
     option: 'schedulingPolicy',
     builtIn: () => named('schedulingPolicy', SCHEDULING_NAMES),
-    ...{ columns: ['in SLO', 'preempted'], timed: timedScheduling },
+    columns: ['in SLO', 'preempted'],
+    timed: timedScheduling,
   },
   scaling: {
-    ...{ option: 'scalePolicy', other: 'autoscaler' },
+    option: 'scalePolicy',
+    other: 'autoscaler',
     builtIn: (config) => [...fixedSplits(config), ...named('autoscaler', AUTOSCALERS)],
-    ...{ columns: ['in SLO', 'GPU-hours'], timed: timedScaling },
+    columns: ['in SLO', 'GPU-hours'],
+    timed: timedScaling,
   },
 } as const satisfies Readonly<Record<string, PolicyKind>>;
 

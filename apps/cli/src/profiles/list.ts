@@ -32,9 +32,11 @@ export function listText(places: readonly string[], isJson: boolean): string {
 function ownRow(path: string): Row {
   const profile = readProfile(path);
   return {
-    ...{ gpu: shownValue(profile, 'gpu'), model: shownValue(profile, 'model') },
+    gpu: shownValue(profile, 'gpu'),
+    model: shownValue(profile, 'model'),
     tp: shownValue(profile, 'tensor_parallel_size'),
-    ...{ method: profile.kind, mean_error: errorText(profile.content['error_percent']) },
+    method: profile.kind,
+    mean_error: errorText(profile.content['error_percent']),
     source: `${path}: ${sourceText(profile)}`,
   };
 }
@@ -44,8 +46,12 @@ function shippedRows(): Row[] {
     const errors = { decode: decodeErrorPercent, prefill: prefillErrorPercent };
     const source = 'shipped, data/profiles';
     return {
-      ...{ gpu, model, tp: String(tp), method: 'calibrated' },
-      ...{ mean_error: errorText(errors), source },
+      gpu,
+      model,
+      tp: String(tp),
+      method: 'calibrated',
+      mean_error: errorText(errors),
+      source,
     };
   });
 }

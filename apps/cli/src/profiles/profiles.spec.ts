@@ -46,8 +46,12 @@ describe('baton profiles', () => {
     expect(exitCode).toBe(0);
     const rows = JSON.parse(stdout) as Record<string, string>[];
     expect(rows[0]).toMatchObject({
-      ...{ gpu: 'h100', model: 'llama-3.1-8b', tp: '1', method: 'factors' },
-      ...{ mean_error: 'decode 1.5 %', source: `${OWN}: steps.jsonl, 2026-01-02` },
+      gpu: 'h100',
+      model: 'llama-3.1-8b',
+      tp: '1',
+      method: 'factors',
+      mean_error: 'decode 1.5 %',
+      source: `${OWN}: steps.jsonl, 2026-01-02`,
     });
     const methods = new Set(rows.slice(1).map(({ method }) => method));
     expect([...methods]).toEqual(['calibrated', 'composed']);

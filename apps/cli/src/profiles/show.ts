@@ -18,8 +18,11 @@ export function showText(surface: Surface, isJson: boolean): string {
     const { method = 'given', description } = model;
     const times = { decode_ms: { sequences: SEQUENCES, contexts, ms: decode } };
     const document = {
-      ...{ method, description, ...times },
-      ...{ prefill_ms: { tokens: PROMPTS, ms: prefill }, profile: profile?.content ?? null },
+      method,
+      description,
+      ...times,
+      prefill_ms: { tokens: PROMPTS, ms: prefill },
+      profile: profile?.content ?? null,
     };
     return `${JSON.stringify(document, null, 2)}\n`;
   }

@@ -13,8 +13,13 @@ export interface Surface {
 }
 
 const EMPTY: BatchAggregates = {
-  ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
-  ...{ decodeSeqs: 0, decodeContext: 0, kvUsage: 0 },
+  prefillTokens: 0,
+  prefillSeqs: 0,
+  prefillQuadratic: 0,
+  prefillContext: 0,
+  decodeSeqs: 0,
+  decodeContext: 0,
+  kvUsage: 0,
 };
 /** Any number of KV blocks: it has no effect on step times. */
 const ANY_BLOCKS = '1000';
@@ -27,7 +32,9 @@ export function surfaceOf(file: string | undefined, flags: ProfileFlags): Surfac
   const ms = (batch: Partial<BatchAggregates>): number =>
     model.stepUs({ ...EMPTY, ...batch }) / 1_000;
   return {
-    ...{ profile, model, contextMax: maxModelLen },
+    profile,
+    model,
+    contextMax: maxModelLen,
     decodeMs: (decodeSeqs, context) => ms({ decodeSeqs, decodeContext: decodeSeqs * context }),
     prefillMs: (tokens) =>
       ms({ prefillTokens: tokens, prefillSeqs: 1, prefillQuadratic: tokens ** 2 }),
@@ -46,9 +53,13 @@ function configFlags(
     model: model ?? own('model'),
     gpu: gpu ?? own('gpu'),
     tensorParallelSize: tp ?? own('tensor_parallel_size'),
-    ...{ framework: own('framework'), dataParallelSize: own('data_parallel_size') },
+    framework: own('framework'),
+    dataParallelSize: own('data_parallel_size'),
     enableExpertParallel: own('expert_parallel'),
-    ...{ quantization, stepTime, stepTimeFile: profile?.path, numGpuBlocksOverride: ANY_BLOCKS },
+    quantization,
+    stepTime,
+    stepTimeFile: profile?.path,
+    numGpuBlocksOverride: ANY_BLOCKS,
   };
   if (named.model === undefined || named.gpu === undefined) {
     throw new UsageError(

@@ -36,8 +36,13 @@ describe('the front end of a replay', () => {
   it('is vLLM’s by default, and is reported with its share of the latency', async () => {
     const { front_end, phase_means_ms, config } = await replay(...ONE, '--request-rate', '2');
     expect(front_end).toEqual({
-      ...{ name: 'vllm', request_ms: 5.7, prompt_token_us: 6.3, dispatch: 'serial' },
-      ...{ request_busy_ms: 5.7, prompt_token_busy_us: 2.2, api_server_count: 1 },
+      name: 'vllm',
+      request_ms: 5.7,
+      prompt_token_us: 6.3,
+      dispatch: 'serial',
+      request_busy_ms: 5.7,
+      prompt_token_busy_us: 2.2,
+      api_server_count: 1,
     });
     expect(config).toMatchObject({ frontend: 'vllm' });
     expect(phase_means_ms.front_end).toBeCloseTo(6.33, 3);

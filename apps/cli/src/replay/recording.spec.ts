@@ -27,8 +27,11 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 function recordingOf(requests: number): string {
   const config = recordableConfig(
     defaultConfig({
-      ...{ topology: '2A', speedup: 2, stepTime: 'constant' },
-      ...{ timeToFirstToken: 100, interTokenLatency: 10 },
+      topology: '2A',
+      speedup: 2,
+      stepTime: 'constant',
+      timeToFirstToken: 100,
+      interTokenLatency: 10,
     }),
   );
   const header = { version: '0.1.0', startedUs: 0, host: 'here', pid: 1, config };
@@ -36,12 +39,16 @@ function recordingOf(requests: number): string {
     const stamped = { firstTokenUs: 100_000, finishUs: 140_000 };
     const tokens = { tokens: 5, cachedTokens: 0, transferredTokens: 0 };
     return traceLine({
-      ...{ id: `r${i}`, arrivalUs: 7e6 + i * 1e6, promptTokens: 100, outputTokens: 5 },
+      id: `r${i}`,
+      arrivalUs: 7e6 + i * 1e6,
+      promptTokens: 100,
+      outputTokens: 5,
       measured: {
         outcome: i === 3 ? 'aborted' : 'completed',
         finishReason: i === 3 ? 'abort' : 'length',
         ...tokens,
-        ...{ prefillEngine: engineOf(i), decodeEngine: engineOf(i) },
+        prefillEngine: engineOf(i),
+        decodeEngine: engineOf(i),
         stamped,
         seen: { firstTokenUs: 102_000, finishUs: 142_000 },
         gapsUs: [[10_000, 4]],
@@ -73,9 +80,14 @@ describe('the replay of a recorded run', () => {
     const { config, comparison } = resultOf(answer);
     expect(config).toMatchObject({ topology: '2A', time_to_first_token: 100 });
     expect(comparison).toMatchObject({
-      ...{ requests: 19, recorded_only: 0, simulated_only: 1, kept_up: true },
+      requests: 19,
+      recorded_only: 0,
+      simulated_only: 1,
+      kept_up: true,
       ttft_ms: {
-        ...{ recorded: { mean: 102 }, stamped: { mean: 100 }, simulated: { mean: 100 } },
+        recorded: { mean: 102 },
+        stamped: { mean: 100 },
+        simulated: { mean: 100 },
         error_percent: { mean: -1.96, p50: -1.96, p99: -1.96 },
       },
       tpot_ms: { recorded: { mean: 10 }, error_percent: { mean: 0, p99: 0 } },

@@ -82,7 +82,9 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
     rates,
     errorsAt: deploymentErrors(prepared.config, stepTimes),
     isClosedLoop: prepared.scenario.maxConcurrency < Infinity,
-    ...{ wallSeconds, seed: prepared.config.seed, config: resolvedOptions(prepared, flags) },
+    wallSeconds,
+    seed: prepared.config.seed,
+    config: resolvedOptions(prepared, flags),
   });
   const compared = comparedWith(prepared, run);
   await printResult({ prepared, flags, run, summary, steps, compared, shadow });
@@ -182,7 +184,9 @@ async function printResult(outcome: Outcome): Promise<void> {
   const { workload } = loaded;
   const parts = { run, summary, slo: flags.slo, title, subtitle, svg: flags.svg, compared };
   const names = await writeResultFiles(flags.out, {
-    ...{ ...parts, shadow, workload },
+    ...parts,
+    shadow,
+    workload,
     page: flags.page ? { model: config.model, topology: config.topology } : undefined,
     steps: steps?.spans,
   });

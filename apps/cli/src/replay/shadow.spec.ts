@@ -21,8 +21,11 @@ async function baton(...args: string[]) {
 function logOf(name: string, endpointOf: (request: number) => object): string {
   const lines = Array.from({ length: 21 }, (_none, i) =>
     JSON.stringify({
-      ...{ time: i < 20 ? 100 : 100.5, request_id: `r${i}`, prompt_tokens: 4_000 },
-      ...{ output_tokens: 4, ...endpointOf(i) },
+      time: i < 20 ? 100 : 100.5,
+      request_id: `r${i}`,
+      prompt_tokens: 4_000,
+      output_tokens: 4,
+      ...endpointOf(i),
     }),
   );
   const path = join(folder, name);

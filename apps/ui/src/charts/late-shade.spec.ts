@@ -3,8 +3,13 @@ import { lateSpans } from './late-shade';
 import { RateHistory } from './rate-history';
 
 const RATES = {
-  ...{ requestsPerSecond: 1, finishedPerSecond: 1, refusedPerSecond: 0 },
-  ...{ tokensPerSecond: 3, ttftMs: null, itlMs: null, refusals: [] },
+  requestsPerSecond: 1,
+  finishedPerSecond: 1,
+  refusedPerSecond: 0,
+  tokensPerSecond: 3,
+  ttftMs: null,
+  itlMs: null,
+  refusals: [],
 };
 
 describe('the shade of a chart', () => {

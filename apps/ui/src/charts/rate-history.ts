@@ -18,9 +18,13 @@ export class RateHistory {
   add(atMs: number, rates: PictureRates): void {
     const { ttftMs, itlMs, tokensPerSecond, requestsPerSecond, finishedPerSecond } = rates;
     const sample = {
-      ...{ ttft50: ttftMs?.p50 ?? null, ttft99: ttftMs?.p99 ?? null },
-      ...{ itl50: itlMs?.p50 ?? null, itl99: itlMs?.p99 ?? null },
-      ...{ tokens: tokensPerSecond, arrived: requestsPerSecond, finished: finishedPerSecond },
+      ttft50: ttftMs?.p50 ?? null,
+      ttft99: ttftMs?.p99 ?? null,
+      itl50: itlMs?.p50 ?? null,
+      itl99: itlMs?.p99 ?? null,
+      tokens: tokensPerSecond,
+      arrived: requestsPerSecond,
+      finished: finishedPerSecond,
       late: rates.lateShare ?? null,
     };
     this.samples.push({ atMs, sample });

@@ -23,8 +23,18 @@ const NOT_OF_REQUESTS = new Set(['too_many_viewers', 'engine_silent', 'superviso
 function engine(id: string, more: Partial<PictureEngine> = {}): PictureEngine {
   const role = ({ P: 'prefill', D: 'decode', A: 'aggregated' } as const)[id[0] as 'P'];
   return {
-    ...{ id, index: 0, role, state: 'ready', running: 0, waiting: 0, fetching: 0 },
-    ...{ kvUsage: 0.5, heldBlocks: 0, numBlocks: 10, stepMs: 0, steps: 0 },
+    id,
+    index: 0,
+    role,
+    state: 'ready',
+    running: 0,
+    waiting: 0,
+    fetching: 0,
+    kvUsage: 0.5,
+    heldBlocks: 0,
+    numBlocks: 10,
+    stepMs: 0,
+    steps: 0,
     ...more,
   };
 }
@@ -35,8 +45,14 @@ function watch(health: Health, state: State, fromMs: number, untilMs: number): v
   const { misfits, apiStarvedMs } = state;
   const model = new ClusterModel();
   model.begin({
-    ...{ api: 'a', version: '0', model: 'm', topology: '1P2D', speedup: 1, intervalMs: 250 },
-    ...{ hasSettings: false, names: [] },
+    api: 'a',
+    version: '0',
+    model: 'm',
+    topology: '1P2D',
+    speedup: 1,
+    intervalMs: 250,
+    hasSettings: false,
+    names: [],
   });
   const parts = Object.entries(refused).map(([code, perSecond]) => ({ code, perSecond }));
   const refusals = {
@@ -46,10 +62,17 @@ function watch(health: Health, state: State, fromMs: number, untilMs: number): v
   const rates = { ttftMs: null, itlMs: null, tokensPerSecond: 0, requestsPerSecond: 0 };
   for (let at = fromMs; at <= untilMs; at += 250) {
     model.update({
-      ...{ at, engines, phases: [0, 0, 0, inFlight], requests: [], names: [], stepTimes: [] },
+      at,
+      engines,
+      phases: [0, 0, 0, inFlight],
+      requests: [],
+      names: [],
+      stepTimes: [],
       waiting: { prefill: 0, decode: 0, aggregated: 0, ...queued },
       rates: {
-        ...{ ...rates, finishedPerSecond: 0, ...refusals },
+        ...rates,
+        finishedPerSecond: 0,
+        ...refusals,
         ...(lateShare === undefined ? {} : { lateShare }),
         ...(misfits === undefined ? {} : { misfitsPerSecond: misfits }),
         ...(apiStarvedMs === undefined ? {} : { apiStarvedMs }),
@@ -152,7 +175,8 @@ describe('the health of a cluster', () => {
     watch(health, { engines: [engine('P0'), engine('D0'), engine('D1')] }, 0, 500);
     watch(health, { engines: [engine('P0')] }, 750, 3_000);
     expect(health.findings[0]).toMatchObject({
-      ...{ level: 'bad', title: 'Engines D0, D1 are lost' },
+      level: 'bad',
+      title: 'Engines D0, D1 are lost',
       detail: 'Their roles have fewer engines.',
     });
   });

@@ -121,7 +121,10 @@ function departure(
   const subject = gone.length === 1 ? `Engine ${names} is` : `Engines ${names} are`;
   return [
     {
-      ...{ id, level, title: `${subject} ${word}`, sinceMs: gone[0]!.atMs },
+      id,
+      level,
+      title: `${subject} ${word}`,
+      sinceMs: gone[0]!.atMs,
       detail: detail[gone.length === 1 ? 0 : 1],
       advice:
         'The engine sends no heartbeat: its process has ended or hangs, or it left while it was ' +
@@ -131,13 +134,18 @@ function departure(
 }
 
 const IDLE: Found = {
-  ...{ id: 'idle', level: 'good', title: 'Idle', detail: 'No request is in flight.' },
+  id: 'idle',
+  level: 'good',
+  title: 'Idle',
+  detail: 'No request is in flight.',
   advice: 'Every engine on this page sends heartbeats, and no request is under way.',
 };
 
 function healthy({ inFlight }: ClusterModel): Found {
   return {
-    ...{ id: 'healthy', level: 'good', title: 'Healthy' },
+    id: 'healthy',
+    level: 'good',
+    title: 'Healthy',
     detail: `${formatOf(inFlight, 'request')} in flight; none waits long.`,
     advice:
       'No engine is lost, no request is refused, and fewer than two requests per engine wait for ' +
@@ -146,7 +154,9 @@ function healthy({ inFlight }: ClusterModel): Found {
 }
 
 const TOO_SLOW: Omit<Found, 'detail'> = {
-  ...{ id: 'starved', level: 'bad', title: 'This machine is too slow' },
+  id: 'starved',
+  level: 'bad',
+  title: 'This machine is too slow',
   advice:
     'Steps end or tokens arrive later than simulated, and several tokens of a request arrive at ' +
     'once. TTFT and ITL on this page are wrong. Simulate fewer engines, lower the speedup, or ' +
@@ -195,7 +205,10 @@ function shortage({ name, requests, engines }: Pile, model: ClusterModel): Found
   const mean = kv.reduce((sum, usage) => sum + usage, 0) / kv.length;
   const waiting = formatOf(Math.max(1, Math.round(requests)), 'request');
   return {
-    ...{ id: name, level: 'busy', title, advice },
+    id: name,
+    level: 'busy',
+    title,
+    advice,
     detail:
       `About ${waiting} wait for ${waitFor} (${formatOf(engines, 'engine')}, ` +
       `KV ${readableShare(mean)} full).`,

@@ -55,8 +55,11 @@ export class RequestList {
 
   private finder(): HTMLFormElement {
     const input = make('input', {
-      ...{ type: 'search', placeholder: 'Find by id', 'aria-label': 'Find a request by its id' },
-      ...{ spellcheck: 'false', autocomplete: 'off' },
+      type: 'search',
+      placeholder: 'Find by id',
+      'aria-label': 'Find a request by its id',
+      spellcheck: 'false',
+      autocomplete: 'off',
     });
     const form = make('form', { class: 'finder', role: 'search' }, [
       input,

@@ -56,7 +56,8 @@ export class SendForm {
     const body = {
       model: this.model.hello?.model,
       prompt: WORD.repeat(this.prompt.valueAsNumber).trim(),
-      ...{ max_tokens: this.output.valueAsNumber, ignore_eos: true },
+      max_tokens: this.output.valueAsNumber,
+      ignore_eos: true,
     };
     const reply = await this.api.post('v1/completions', body, { 'x-request-id': id });
     if (reply.kind === 'refused') {

@@ -152,7 +152,9 @@ describe('intervals of a summary', () => {
   it('widen attainment as far as slower steps lower it', () => {
     const { intervals, slo_attainment } = summaryOf(madeUpLog(20_000, 5), ERRORS);
     const slow = summarise(runOf(madeUpLog(20_000, 5)), {
-      ...{ slo: { ttft: 250_000 / 2, tpot: 40_000 / 1.25 }, wallSeconds: 1, seed: 1 },
+      slo: { ttft: 250_000 / 2, tpot: 40_000 / 1.25 },
+      wallSeconds: 1,
+      seed: 1,
     });
     expect(intervals.slo_attainment![0]).toBeCloseTo(slow.slo_attainment!, 2);
     expect(intervals.slo_attainment![1]).toBeGreaterThan(slo_attainment!);
@@ -175,7 +177,9 @@ describe('intervals of a summary', () => {
     expect(intervals.ttft_ms.p50).toBeNull();
     expect(intervals.prefix_hit_rate).toBeNull();
     expect(summarise(runOf(logOf([])), { wallSeconds: 1, seed: 1 }).intervals).toMatchObject({
-      ...{ slo_attainment: null, goodput_rps: null, slo_attainment_by_objective: {} },
+      slo_attainment: null,
+      goodput_rps: null,
+      slo_attainment_by_objective: {},
     });
   });
 });

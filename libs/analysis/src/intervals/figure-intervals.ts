@@ -50,7 +50,10 @@ export interface ModelErrors {
 }
 
 export const EXACT_MODEL: ModelErrors = {
-  ...{ ttft: NO_ERROR, tpot: NO_ERROR, e2el: NO_ERROR, apart: 1 },
+  ttft: NO_ERROR,
+  tpot: NO_ERROR,
+  e2el: NO_ERROR,
+  apart: 1,
   source: 'step times are taken as given',
 };
 
@@ -106,7 +109,8 @@ export function intervalsOf(
   const { attained, byObjective } = attainmentIntervals(run, figures, options);
   const goodput = goodputInterval(run, figures, { ...options, attained });
   return {
-    ...{ level: INTERVAL_LEVEL, model: errors },
+    level: INTERVAL_LEVEL,
+    model: errors,
     ...latencyIntervals(run, figures, options),
     slo_attainment: rounded(attained),
     slo_attainment_by_objective: byObjective,

@@ -79,7 +79,8 @@ describe('errors of a deployment', () => {
     }
     const hopper = errorRowFor(rows, { system: 'hopper', figure: 'tpot', load: 20 })!;
     expect(modelErrorsAt([composed], rows)(20).tpot).toEqual({
-      ...{ low: hopper.low, high: hopper.high },
+      low: hopper.low,
+      high: hopper.high,
     });
   });
 
@@ -109,8 +110,12 @@ describe('errors of a deployment', () => {
 
   it('are those of the GPU of each role', () => {
     const of = (role: string) => ({
-      ...{ role, method: 'composed', description: '' },
-      ...{ steps_outside_range: null, steps_of_unmeasured_shape: null, farthest_outside: null },
+      role,
+      method: 'composed',
+      description: '',
+      steps_outside_range: null,
+      steps_of_unmeasured_shape: null,
+      farthest_outside: null,
     });
     const gpus = { gpu: 'h100', decodeGpu: 'b200' };
     const errors = deploymentErrors(gpus, [of('prefill'), of('decode')])(20);

@@ -49,9 +49,15 @@ export function parseErrorTable(text: string): ErrorRow[] {
     const [system = '', figure, from, to, ...numbers] = line.split(',');
     const [points, groups, low, median, high, apart] = numbers.map(Number);
     return {
-      ...{ system, figure: figure as ErrorFigure, loadFrom: Number(from) },
+      system,
+      figure: figure as ErrorFigure,
+      loadFrom: Number(from),
       loadTo: to === '' ? Infinity : Number(to),
-      ...{ points: points!, groups: groups!, low: low!, median: median!, high: high! },
+      points: points!,
+      groups: groups!,
+      low: low!,
+      median: median!,
+      high: high!,
       apart: apart!,
     };
   });

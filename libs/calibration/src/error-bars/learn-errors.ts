@@ -61,7 +61,12 @@ function rowOf({ system, figure, load }: Cell, points: readonly ErrorPoint[]) {
   if (own.length === 0 || (system !== ALL_SYSTEMS && !isEnough)) return undefined;
   const weighed = groups.flatMap((ratios) => weighted(ratios));
   return {
-    ...{ system, figure, loadFrom, loadTo, points: own.length, groups: groups.length },
+    system,
+    figure,
+    loadFrom,
+    loadTo,
+    points: own.length,
+    groups: groups.length,
     low: quantileOf(weighed, LOWER),
     median: quantileOf(weighed, 0.5),
     high: quantileOf(weighed, UPPER),

@@ -14,7 +14,10 @@ function provenanceOf({ inputs: paths, options }: Result['request'], inputs: Res
   const hasFiles = inputs.every(({ file }) => file !== undefined);
   if (options.fit === 'polynomial' || !hasFiles) return {};
   const files = inputs.map(({ format, steps, file }, i) => ({
-    ...{ file: basename(paths[i]!), format, points: steps.length, sha256: file?.sha256 },
+    file: basename(paths[i]!),
+    format,
+    points: steps.length,
+    sha256: file?.sha256,
   }));
   const date = inputs
     .map(({ file }) => file?.date ?? '')

@@ -131,7 +131,10 @@ function factored(training: readonly MeasuredStep[], options: CalibrationOptions
     toFile: (fitted, measured) =>
       factorsToFile(
         {
-          ...{ ...placement, ...base.fittedAt, ...values, ...measured },
+          ...placement,
+          ...base.fittedAt,
+          ...values,
+          ...measured,
           prefillErrorPercent: errorOf(fitted, 'prefill'),
           decodeErrorPercent: errorOf(fitted, 'decode'),
         },

@@ -108,7 +108,10 @@ function timingOf(record: JsonFields): RequestTiming | undefined {
   const outputTokens = countIn(valueOf(metrics, 'output_sequence_length'));
   if (startNs === undefined || !ttftMs || !inputTokens || !outputTokens) return undefined;
   return {
-    ...{ startMs: startNs / NS_PER_MS, ttftMs, inputTokens, outputTokens },
+    startMs: startNs / NS_PER_MS,
+    ttftMs,
+    inputTokens,
+    outputTokens,
     ...gapsOf(metrics, outputTokens),
   };
 }

@@ -28,7 +28,8 @@ function readRun(path: string, run: JsonFields): Measured {
     concurrency,
     medianTokenGapMs: ms('median_tpot', 'mean_tpot'),
     medianTtftMs: ms('median_ttft', 'mean_ttft'),
-    ...{ meanInputTokens: input, meanOutputTokens: output },
+    meanInputTokens: input,
+    meanOutputTokens: output,
   });
   return { steps, notes: [`${path}: ${note}.`] };
 }

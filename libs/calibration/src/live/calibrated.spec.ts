@@ -21,25 +21,47 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const OVERHEAD_MS = 3;
 const REQUEST: CalibrationRequest = {
-  ...{ inputs: [], format: undefined, out: undefined, json: false },
+  inputs: [],
+  format: undefined,
+  out: undefined,
+  json: false,
   input: { maxNumBatchedTokens: 8_192 },
   options: {
-    ...{ fit: 'calibrated', holdOutEvery: 0, seed: 5, overheadMs: 0 },
+    fit: 'calibrated',
+    holdOutEvery: 0,
+    seed: 5,
+    overheadMs: 0,
     placement: { model: undefined, gpu: undefined, tp: undefined },
   },
 };
 const LIVE: LiveRequest = {
   server: {
-    ...{ origin: 'http://known', prefix: '', endpoint: '/v1/completions', backend: 'openai' },
-    ...{ protocol: 'openai', model: undefined, headers: {}, extraBody: {}, readyTimeoutMs: 0 },
+    origin: 'http://known',
+    prefix: '',
+    endpoint: '/v1/completions',
+    backend: 'openai',
+    protocol: 'openai',
+    model: undefined,
+    headers: {},
+    extraBody: {},
+    readyTimeoutMs: 0,
   },
-  ...{ ignoreEos: true, requestTimeoutMs: 120_000, cluster: {}, configFile: undefined },
+  ignoreEos: true,
+  requestTimeoutMs: 120_000,
+  cluster: {},
+  configFile: undefined,
   promptLengths: [16, 64, 128, 256, 512, 1_024, 2_048],
-  ...{ batches: [1, 2, 4, 8], contexts: [64, 256, 1_024], rounds: 1 },
-  ...{ savePoints: undefined, maxError: undefined },
+  batches: [1, 2, 4, 8],
+  contexts: [64, 256, 1_024],
+  rounds: 1,
+  savePoints: undefined,
+  maxError: undefined,
   load: {
-    ...{ requests: 40, ratePerSecond: undefined, clients: undefined },
-    ...{ promptTokens: undefined, outputTokens: [8, 48] },
+    requests: 40,
+    ratePerSecond: undefined,
+    clients: undefined,
+    promptTokens: undefined,
+    outputTokens: [8, 48],
   },
 };
 
@@ -59,15 +81,22 @@ function run(
 ): Promise<LiveResult> {
   const config = { topology: '1P1D', ...options.config };
   const target = new VirtualTarget({
-    ...{ overheadMs: OVERHEAD_MS, hasMetrics: true, ...options, config },
+    overheadMs: OVERHEAD_MS,
+    hasMetrics: true,
+    ...options,
+    config,
   });
   return calibrated(target, {
     request: { ...REQUEST, out, options: { ...REQUEST.options, ...fit } },
     live: {
-      ...{ ...LIVE, ...wanted, cluster: { topology: config.topology, ...cluster } },
+      ...LIVE,
+      ...wanted,
+      cluster: { topology: config.topology, ...cluster },
       load: { ...LIVE.load, ...load },
     },
-    ...{ name: 'http://known', maxModelLen: 8_192, say: () => undefined },
+    name: 'http://known',
+    maxModelLen: 8_192,
+    say: () => undefined,
     write: (path, content) => writeFileSync(path, content),
   });
 }
@@ -226,7 +255,8 @@ describe('calibrate --live on a cluster of known step times', () => {
       expect.arrayContaining(['fit', 'fitted', 'profile', 'kv_transfer', 'live']),
     );
     expect(document.live).toMatchObject({
-      ...{ server: 'http://known', topology: '1P1D' },
+      server: 'http://known',
+      topology: '1P1D',
       load: { sender_void: null, failures: [] },
     });
   });
@@ -264,6 +294,9 @@ describe('a load in pieces', () => {
 });
 
 const PLAN = {
-  ...{ requests: 23, seed: 7, avoided: [40] },
-  ...{ promptTokens: [20, 90] as const, outputTokens: [4, 9] as const },
+  requests: 23,
+  seed: 7,
+  avoided: [40],
+  promptTokens: [20, 90] as const,
+  outputTokens: [4, 9] as const,
 };

@@ -62,8 +62,11 @@ export async function calibrated(target: LiveTarget, setup: LiveSetup): Promise<
   if (load === undefined) return { ...found, load };
   const heldOut = withProfile(base, setup, (profile) =>
     load.compareWithTwin({
-      ...{ profile, transfers: base.transfer, overheadMs: times.overheadMs },
-      ...{ cluster: { ...live.cluster, topology }, configFile: live.configFile },
+      profile,
+      transfers: base.transfer,
+      overheadMs: times.overheadMs,
+      cluster: { ...live.cluster, topology },
+      configFile: live.configFile,
       reported: reportedBy(setup, counters),
     }),
   );

@@ -72,7 +72,8 @@ export function engineTimes(measured: Measurements): EngineTimes {
     overheadFrom: isTold
       ? "time to first token at the client − the server's own parts of it"
       : `time to first token of a prompt of ${shortest.tokens} − its steps, at the client`,
-    ...{ transfers, transfersFrom: sourceOf(measured, isTold, transfers.length) },
+    transfers,
+    transfersFrom: sourceOf(measured, isTold, transfers.length),
     kvBytesPerToken: measured.kvBytesPerToken,
   };
 }

@@ -80,7 +80,9 @@ async function together(
   const leadMs = prompt.ttftMs + LEAD_GAPS * decode.stepMs;
   const lateMs = Math.min(leadMs, Math.max(2, tokens / 2) * decode.stepMs);
   builder.add({
-    ...{ arrivalUs: Math.round(msToUs(lateMs)), promptTokens: prompt.tokens, outputTokens: 1 },
+    arrivalUs: Math.round(msToUs(lateMs)),
+    promptTokens: prompt.tokens,
+    outputTokens: 1,
   });
   return (await target.run(builder.build())).answers;
 }

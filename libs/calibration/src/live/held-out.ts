@@ -120,9 +120,14 @@ export class HeldOutLoad {
     const logs = runs.map(({ log }) => log);
     const parts = [partsBetween(counted), simulatedParts(logs)] as const;
     return {
-      ...{ plan, real, simulated, rows: sideBySide(real, simulated), twin },
+      plan,
+      real,
+      simulated,
+      rows: sideBySide(real, simulated),
+      twin,
       parts: areBothKnown(parts) ? parts : undefined,
-      ...{ failures, void: sent.find((run) => run.void !== null)?.void ?? null },
+      failures,
+      void: sent.find((run) => run.void !== null)?.void ?? null,
     };
   }
 }

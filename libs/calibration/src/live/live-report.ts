@@ -145,7 +145,9 @@ export function liveJson(result: LiveResult): string {
   const document = {
     ...reportDocument(base),
     live: {
-      ...{ server: name, topology, measured },
+      server: name,
+      topology,
+      measured,
       overhead: { ms: times.overheadMs, from: times.overheadFrom },
       transfers: { points: times.transfers, from: times.transfersFrom },
       kv_bytes_per_token: times.kvBytesPerToken ?? null,
@@ -158,7 +160,10 @@ export function liveJson(result: LiveResult): string {
 function loadDocument({ heldOut, reasons }: NonNullable<LiveResult['load']>): object {
   const { plan, failures, parts } = heldOut;
   return {
-    ...{ plan, comparison: explained(heldOut, reasons), reasons, failures },
+    plan,
+    comparison: explained(heldOut, reasons),
+    reasons,
+    failures,
     first_token_parts: parts === undefined ? null : { real: parts[0], simulated: parts[1] },
     sender_void: heldOut.void,
   };

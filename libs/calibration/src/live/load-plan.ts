@@ -76,7 +76,8 @@ function pieceOf(
     const { arrivalUs, ...lengths } = requestOf(i);
     const isClosed = 'clients' in arrivals && i - from >= arrivals.clients;
     builder.add({
-      ...{ arrivalUs: arrivalUs - beginUs, ...lengths },
+      arrivalUs: arrivalUs - beginUs,
+      ...lengths,
       ...(isClosed ? { after: i - from - arrivals.clients } : {}),
     });
   }

@@ -39,7 +39,9 @@ export class GridRounds {
     this.lengths = withChunks(grid).filter((tokens) => tokens < maxModelLen);
     this.prompts = new PromptRounds(target, cellsOfPrompts(this.lengths, grid));
     this.decode = new DecodeRounds({
-      ...{ target, cells: cellsOf(grid, maxModelLen), longest: maxModelLen },
+      target,
+      cells: cellsOf(grid, maxModelLen),
+      longest: maxModelLen,
       engines: engines.decode + engines.aggregated,
     });
   }
@@ -73,7 +75,10 @@ export class GridRounds {
     }
     return {
       kvBytesPerToken: undefined,
-      ...{ shortest: shortest!, prompts, decode, isHandedOver: this.engines.prefill > 0 },
+      shortest: shortest!,
+      prompts,
+      decode,
+      isHandedOver: this.engines.prefill > 0,
       maxNumBatchedTokens: this.grid.maxNumBatchedTokens,
     };
   }

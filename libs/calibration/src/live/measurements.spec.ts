@@ -56,7 +56,9 @@ vllm:cache_config_info{block_size="16",engine="0",num_gpu_blocks="900"} 1.0
 describe('countersIn', () => {
   it('sums the counters of engines', () => {
     expect(countersIn(PAGE)).toMatchObject({
-      ...{ running: 3, waiting: 4, succeeded: 11 },
+      running: 3,
+      waiting: 4,
+      succeeded: 11,
       parts: { queue: { sum: 0.5, count: 7 }, prefill: { sum: 0, count: 0 } },
       engines: { prefill: 2, decode: 3, aggregated: 0 },
       kvBlocks: { blocks: 900, tokens: 16 },

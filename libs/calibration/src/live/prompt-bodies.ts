@@ -40,7 +40,8 @@ export class PromptBodies {
       JSON.stringify({
         model: this.model,
         prompt: Array.from(contents.own(row, promptTokens[row]!), (token) => FIRST_TOKEN + token),
-        ...{ max_tokens: outputTokens[row]!, stream: true },
+        max_tokens: outputTokens[row]!,
+        stream: true,
         stream_options: { include_usage: true },
         ...(this.ignoreEos ? { ignore_eos: true } : {}),
         ...this.server.extraBody,
@@ -52,7 +53,7 @@ export class PromptBodies {
     const { protocol, extraBody, prefix } = server;
     const writer = new RequestWriter(
       { workload },
-      { ...words, ...{ model, seed, ignoreEos, isModelGiven: true, protocol, extraBody, prefix } },
+      { ...words, model, seed, ignoreEos, isModelGiven: true, protocol, extraBody, prefix },
     );
     return (row) => writer.body(row);
   }

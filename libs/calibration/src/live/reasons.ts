@@ -50,14 +50,16 @@ export function reasonsOf(facts: ReasonFacts): Reasons {
   const { real, twin } = heldOut;
   return {
     overheadShare: times.overheadMs / (real.ttftMs.mean ?? Infinity),
-    ...{ contention, followed },
+    contention,
+    followed,
     wavering: { prompt: meanSpread(measured.prompts), decode: meanSpread(measured.decode) },
     pauses: Math.max(0, median(measured.decode.map(({ pauses }) => pauses)) - 1),
     typical: median(measured.decode.map(({ typical }) => typical)) - 1,
     fit: calibration.fitted.map(({ phase, meanErrorPercent }) => {
       return { phase, error: meanErrorPercent / 100 };
     }),
-    ...{ stepsOutsideRange: twin.stepsOutsideRange, steps: twin.steps },
+    stepsOutsideRange: twin.stepsOutsideRange,
+    steps: twin.steps,
   };
 }
 

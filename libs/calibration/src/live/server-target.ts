@@ -87,12 +87,15 @@ export class ServerTarget implements LiveTarget {
     if (!goesOn) this.seed += 1;
     const { streams, stop } = this;
     const record = await runLoad({
-      ...{ workload, streams, signal: stop, bodyOf: this.bodies.for(workload, this.seed) },
-      ...{ keepsText: () => false, keepsDetails: true, maxConcurrency: Infinity },
-      ...{
-        deadlineMs: this.request.requestTimeoutMs,
-        idPrefix: `calibrate-${this.seed}-${this.runs++}-`,
-      },
+      workload,
+      streams,
+      signal: stop,
+      bodyOf: this.bodies.for(workload, this.seed),
+      keepsText: () => false,
+      keepsDetails: true,
+      maxConcurrency: Infinity,
+      deadlineMs: this.request.requestTimeoutMs,
+      idPrefix: `calibrate-${this.seed}-${this.runs++}-`,
     });
     if (stop.aborted) throw new Failure('Interrupted.');
     return this.read(record);

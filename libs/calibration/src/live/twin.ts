@@ -66,7 +66,8 @@ export function twinRuns(workloads: readonly Workload[], options: TwinOptions): 
     const models = scenarios.flatMap(({ pools }) => pools.map((pool) => pool.options.stepTime));
     const sum = (counts: readonly number[]): number => counts.reduce((all, own) => all + own, 0);
     return {
-      ...{ runs, steps: sum(runs.map(({ steps }) => steps)) },
+      runs,
+      steps: sum(runs.map(({ steps }) => steps)),
       stepsOutsideRange: sum([...new Set(models)].map((model) => model.stepsOutsideRange ?? 0)),
       decodeBusy: decodeBusy(runs),
     };
@@ -78,7 +79,8 @@ export function twinRuns(workloads: readonly Workload[], options: TwinOptions): 
 
 function timesOf({ profile, transfers }: TwinOptions): Record<string, string> {
   return {
-    ...{ stepTime: 'auto', stepTimeFile: profile },
+    stepTime: 'auto',
+    stepTimeFile: profile,
     // A transfer that was not measured is part of prefill and takes no time of its own.
     kvCacheTransferLatency: `${transfers?.latencyMs ?? 0}`,
     kvCacheTransferTimePerToken: `${transfers?.perTokenMs ?? 0}`,

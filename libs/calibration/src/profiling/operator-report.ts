@@ -59,7 +59,10 @@ export function operatorsJson({ folder, holdOutEvery, tables }: OperatorCheck): 
     operators: folder,
     hold_out: { every: holdOutEvery },
     tables: tables.map((row) => ({
-      ...{ system: row.system, name: row.name, points: row.points, held_out: row.heldOut },
+      system: row.system,
+      name: row.name,
+      points: row.points,
+      held_out: row.heldOut,
       mean_error_percent: row.meanPercent ?? null,
       max_error_percent: row.largestPercent ?? null,
     })),

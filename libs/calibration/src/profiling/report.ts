@@ -72,7 +72,9 @@ export function reportDocument(result: Result): object {
     fit,
     ...(whyFit === undefined ? {} : { fit_reason: whyFit }),
     inputs: inputs.map(({ format, steps }, i) => ({
-      ...{ file: request.inputs[i], format, points: steps.length },
+      file: request.inputs[i],
+      format,
+      points: steps.length,
     })),
     hold_out: { every: holdOutEvery, seed },
     fitted: calibration.fitted.map(qualityEntry),

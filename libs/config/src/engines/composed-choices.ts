@@ -11,7 +11,8 @@ export function composedChoices(config: BatonConfig, placement: EnginePlacement)
   const limits = schedulerLimits(config, placement.gpu);
   const capacity = { ...config, ...placement, ...limits, vllmMinor };
   return {
-    ...{ framework, vllmMinor },
+    framework,
+    vllmMinor,
     // Baton has no data about the sizes of other frameworks.
     cudaGraphSizes: framework === 'vllm' ? cudaGraphSizes(capacity) : [],
     // Pipeline stages have several batches under way, which hides the time of the host.

@@ -86,7 +86,10 @@ describe('the KV pool of a cluster', () => {
     const given = { kvPoolBandwidth: 20, kvPoolLatency: 2, kvPoolReplicas: 1 };
     expect(poolOf({ ...on, ...given, kvPoolBalancingThreshold: 3 })).toEqual({
       ...bytes,
-      ...{ bytesPerSecond: 20e9, latencyUs: 2_000, balancingThreshold: 3, replicas: 1 },
+      bytesPerSecond: 20e9,
+      latencyUs: 2_000,
+      balancingThreshold: 3,
+      replicas: 1,
     });
   });
 

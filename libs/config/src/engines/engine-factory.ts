@@ -181,14 +181,17 @@ function engineOptions(
   const maxAdapters = mostAdapters(config);
   const gpuBlocks = config.numGpuBlocksOverride ?? kvCapacityBlocks(capacity);
   return {
-    ...{ ...limits, numBlocks: gpuBlocks - NULL_BLOCKS, blockSize: config.blockSize },
+    ...limits,
+    numBlocks: gpuBlocks - NULL_BLOCKS,
+    blockSize: config.blockSize,
     ...(kvGroups && { kvGroups }),
     maxModelLen: config.maxModelLen ?? placement.model.maxContext,
     longPrefillTokenThreshold: config.longPrefillTokenThreshold,
     enablePrefixCaching: config.enablePrefixCaching,
     evictionPolicy: config.evictionPolicy,
     ...hostTierOptions(config, placement),
-    ...{ hasConnector, freesAtOnce: vllmMinor < DEFERRED_FREES_MINOR },
+    hasConnector,
+    freesAtOnce: vllmMinor < DEFERRED_FREES_MINOR,
     globalCacheHitThreshold: config.globalCacheHitThreshold,
     enableChunkedPrefill: config.enableChunkedPrefill,
     ...(choices.framework === 'vllm' && {

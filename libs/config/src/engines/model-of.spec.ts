@@ -5,8 +5,13 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { modelOf } from './model-of';
 
 const CONFIG = {
-  ...{ model_type: 'llama', num_hidden_layers: 2, hidden_size: 64, num_attention_heads: 4 },
-  ...{ intermediate_size: 256, vocab_size: 512, max_position_embeddings: 1024 },
+  model_type: 'llama',
+  num_hidden_layers: 2,
+  hidden_size: 64,
+  num_attention_heads: 4,
+  intermediate_size: 256,
+  vocab_size: 512,
+  max_position_embeddings: 1024,
 };
 const folder = mkdtempSync(join(tmpdir(), 'baton-model-'));
 afterAll(() => rmSync(folder, { recursive: true }));

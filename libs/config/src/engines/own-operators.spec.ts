@@ -23,8 +23,13 @@ function folderOf(files: Readonly<Record<string, string>>): string {
 }
 
 const DECODE: BatchAggregates = {
-  ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
-  ...{ decodeSeqs: 16, decodeContext: 16_000, kvUsage: 0 },
+  prefillTokens: 0,
+  prefillSeqs: 0,
+  prefillQuadratic: 0,
+  prefillContext: 0,
+  decodeSeqs: 16,
+  decodeContext: 16_000,
+  kvUsage: 0,
 };
 const PLACE = { model: 'llama-3.1-8b', gpu: 'h100', stepTime: 'composed' } as const;
 const modelOf = (config: Partial<BatonConfig>) =>
@@ -60,7 +65,8 @@ describe('the user’s own operators', () => {
     const cache = join(root, 'kept');
     const step = { head: { at: [], us: [] } } as never;
     const of = (us: number) => ({
-      ...{ cache, own: folderOf({ 'h100_sxm/gemm.bf16.csv': down(us) }) },
+      cache,
+      own: folderOf({ 'h100_sxm/gemm.bf16.csv': down(us) }),
     });
     operatorFiles(of(1)).keep('a', step);
     expect(operatorFiles(of(1)).kept('a')).toEqual(step);

@@ -25,13 +25,17 @@ export function stepTimeSpec(config: BatonConfig): StepTimeSpec {
       return { kind: stepTime, ...overheads(config) };
     case 'constant':
       return {
-        ...{ kind: stepTime, ...decodeTimes(config), ...load(config) },
+        kind: stepTime,
+        ...decodeTimes(config),
+        ...load(config),
         timeToFirstTokenMs: config.timeToFirstToken,
         timeToFirstTokenStdDevMs: config.timeToFirstTokenStdDev,
       };
     case 'per-token':
       return {
-        ...{ kind: stepTime, ...decodeTimes(config), ...load(config) },
+        kind: stepTime,
+        ...decodeTimes(config),
+        ...load(config),
         prefillOverheadMs: config.prefillOverhead,
         prefillTimePerTokenMs: config.prefillTimePerToken,
         prefillTimeStdDevMs: config.prefillTimeStdDev,

@@ -9,20 +9,26 @@ function running(text: string | number, seconds: number): number {
 }
 
 const GAUGES = {
-  ...{ running: 1, waitingCapacity: 2, waitingDeferred: 3, kvUsage: 0.25 },
-  ...{ heldBlocks: 4, numBlocks: 100, clockLagMs: 0, stepMs: 0 },
+  running: 1,
+  waitingCapacity: 2,
+  waitingDeferred: 3,
+  kvUsage: 0.25,
+  heldBlocks: 4,
+  numBlocks: 100,
+  clockLagMs: 0,
+  stepMs: 0,
 };
 const ENGINE: EnginePresence = {
-  ...{
-    engineId: 'e',
-    stage: 'decode' as const,
-    index: 0,
-    pid: 1,
-    host: 'h',
-    model: 'm',
-    state: 'ready' as const,
-  },
-  ...{ gauges: GAUGES, counters: {}, histograms: {} },
+  engineId: 'e',
+  stage: 'decode' as const,
+  index: 0,
+  pid: 1,
+  host: 'h',
+  model: 'm',
+  state: 'ready' as const,
+  gauges: GAUGES,
+  counters: {},
+  histograms: {},
 };
 
 describe('fake metrics', () => {

@@ -4,13 +4,16 @@ import { duration, optionalText } from '../option';
 export const AUTOSCALING = {
   autoscaler: optionalText({
     help: 'Policy that adapts the number of engines to the load (docs/autoscaling.md). Needs max.',
-    ...{ like: 'hpa:ttft=2s', unset: 'the topology stays' },
+    like: 'hpa:ttft=2s',
+    unset: 'the topology stays',
   }),
   scalePolicy: optionalText({
     help:
       'Your own autoscaler, as an ES module (docs/policies.md). If it fails, autoscaler ' +
       'decides; without autoscaler, the engines stay. Needs max.',
-    ...{ pattern: /.\.m?js$/, like: './my-scaler.mjs', unset: 'autoscaler decides' },
+    pattern: /.\.m?js$/,
+    like: './my-scaler.mjs',
+    unset: 'autoscaler decides',
   }),
   min: optionalText({
     help: 'Minimum number of engines of each role for the autoscaler.',

@@ -135,7 +135,8 @@ describe('FaultBook', () => {
       });
     expect(judge('418')).toEqual([
       {
-        ...{ rule: 'x-return-error', stage: 'queue' },
+        rule: 'x-return-error',
+        stage: 'queue',
         action: { kind: 'error', status: 418, afterTokens: 0 },
       },
     ]);

@@ -165,7 +165,9 @@ function actionOf(rule: FaultRule): FaultAction {
     case 'error': {
       const { status = STANDARD_STATUS, message, retryAfter } = rule;
       return {
-        ...{ kind, status, afterTokens },
+        kind,
+        status,
+        afterTokens,
         ...(message === undefined ? {} : { message }),
         ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter }),
       };

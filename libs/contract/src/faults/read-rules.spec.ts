@@ -25,8 +25,12 @@ describe('fault rules', () => {
       { name: 'fault-1', at: 'queue', fault: 'error', status: 429, retryAfter: 2, every: 10 },
       { name: 'slow', at: 'transfer', fault: 'slow-link', factor: 0.1, after: 60, for: 30 },
       {
-        ...{ name: 'fault-3', at: 'stream', fault: 'stall' },
-        ...{ delay: 0.2, afterTokens: 3, header: 'X-Fault: stall' },
+        name: 'fault-3',
+        at: 'stream',
+        fault: 'stall',
+        delay: 0.2,
+        afterTokens: 3,
+        header: 'X-Fault: stall',
       },
     ]);
   });
@@ -39,13 +43,18 @@ describe('fault rules', () => {
         fc.record({ fault: fc.constant(fault), at: fc.constantFrom(...KINDS[fault].stages) }),
       );
     const values = fc.record({
-      ...{
-        rate: fc.double({ min: 1e-6, max: 1, noNaN: true }),
-        every: fc.integer({ min: 1, max: 99 }),
-      },
-      ...{ after: seconds, for: seconds, delay: seconds, retryAfter: seconds },
-      ...{ header: fc.constant('X-A: b'), model: fc.constant('m'), message: fc.constant('no') },
-      ...{ status: fc.integer({ min: 400, max: 599 }), limit: seconds, afterTokens: seconds },
+      rate: fc.double({ min: 1e-6, max: 1, noNaN: true }),
+      every: fc.integer({ min: 1, max: 99 }),
+      after: seconds,
+      for: seconds,
+      delay: seconds,
+      retryAfter: seconds,
+      header: fc.constant('X-A: b'),
+      model: fc.constant('m'),
+      message: fc.constant('no'),
+      status: fc.integer({ min: 400, max: 599 }),
+      limit: seconds,
+      afterTokens: seconds,
       factor: fc.constant(0.5),
     });
     fc.assert(

@@ -6,15 +6,16 @@ const SECOND = 1_000_000;
 
 function load(part: Partial<EngineLoad> = {}): EngineLoad {
   return {
-    ...{ engineId: 'a', stage: 'prefill', index: 0, state: 'ready' },
-    ...{
-      requests: 2,
-      waitingRequests: 1,
-      waitingTokens: 300,
-      usedBlocks: 10,
-      numBlocks: 100,
-      taken: {},
-    },
+    engineId: 'a',
+    stage: 'prefill',
+    index: 0,
+    state: 'ready',
+    requests: 2,
+    waitingRequests: 1,
+    waitingTokens: 300,
+    usedBlocks: 10,
+    numBlocks: 100,
+    taken: {},
     ...part,
   };
 }
@@ -39,7 +40,10 @@ describe('EngineBoard', () => {
 
   it('shows the published load of an engine', () => {
     expect(viewOf('a')).toMatchObject({
-      ...{ requests: 2, waitingTokens: 300, kvTokens: 160, kvUsage: 0.1 },
+      requests: 2,
+      waitingTokens: 300,
+      kvTokens: 160,
+      kvUsage: 0.1,
     });
     expect(members).toEqual(['+a 1600']);
   });
@@ -47,8 +51,11 @@ describe('EngineBoard', () => {
   it('shows the adapters of engines that serve some', () => {
     expect(viewOf('a')?.adapters).toBeUndefined();
     const serving = new EngineBoard({
-      ...{ routerId: 'me', blockSize: 16, maxAdapters: 2 },
-      ...{ onJoin: () => undefined, onLeave: () => undefined },
+      routerId: 'me',
+      blockSize: 16,
+      maxAdapters: 2,
+      onJoin: () => undefined,
+      onLeave: () => undefined,
     });
     const seen = (adapters?: EngineLoad['adapters']) => {
       serving.onLoad(load(adapters && { adapters }), 0);
@@ -118,8 +125,11 @@ describe('EngineBoard', () => {
 
   it('is as patient as a long presence_ttl asks for', () => {
     const patient = new EngineBoard({
-      ...{ routerId: 'me', blockSize: 16, presenceUs: 60 * SECOND },
-      ...{ onJoin: () => undefined, onLeave: () => undefined },
+      routerId: 'me',
+      blockSize: 16,
+      presenceUs: 60 * SECOND,
+      onJoin: () => undefined,
+      onLeave: () => undefined,
     });
     patient.onLoad(load(), 0);
     expect(patient.ready('prefill', 20 * SECOND)).toHaveLength(1);

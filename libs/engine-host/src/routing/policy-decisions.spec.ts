@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { PolicyDecisionBook } from './policy-decisions';
 
 const DECISION: PolicyDecision = {
-  ...{ kind: 'placement', stage: 'prefill', policy: 'random', wallMs: 250 },
+  kind: 'placement',
+  stage: 'prefill',
+  policy: 'random',
+  wallMs: 250,
 };
 
 describe('PolicyDecisionBook', () => {

@@ -13,9 +13,19 @@ const SECOND = 1_000_000;
 
 function job(part: Partial<EngineJob> = {}): EngineJob {
   return {
-    ...{ requestId: 'r-0', submission: 1, apiId: 'api', streamId: 1, causeUs: 0, arrivalUs: 0 },
-    ...{ promptTokens: 100, blockHashes: [11, 12, 13, 14, 15, 16, 17, 18], outputTokens: 40 },
-    ...{ endReason: 'length', maxTokens: 40, priority: 0, flow: 'route' },
+    requestId: 'r-0',
+    submission: 1,
+    apiId: 'api',
+    streamId: 1,
+    causeUs: 0,
+    arrivalUs: 0,
+    promptTokens: 100,
+    blockHashes: [11, 12, 13, 14, 15, 16, 17, 18],
+    outputTokens: 40,
+    endReason: 'length',
+    maxTokens: 40,
+    priority: 0,
+    flow: 'route',
     ...part,
   };
 }
@@ -30,8 +40,12 @@ describe('PolicyRouting', () => {
     hub = new InProcessHub();
     transport = attachInProcess(hub);
     routing = new PolicyRouting({
-      ...{ config: defaultConfig(config), transport, wall },
-      ...{ routerId: 'me', role: 'api', policyWatch: { onFault: () => undefined } },
+      config: defaultConfig(config),
+      transport,
+      wall,
+      routerId: 'me',
+      role: 'api',
+      policyWatch: { onFault: () => undefined },
     });
     await routing.start();
   }
@@ -47,14 +61,12 @@ describe('PolicyRouting', () => {
       const whole: EngineLoad = {
         stage: load.engineId.startsWith('p') ? 'prefill' : 'decode',
         index: Number(load.engineId.slice(1)),
-        ...{
-          state: 'ready',
-          requests: 0,
-          waitingRequests: 0,
-          waitingTokens: 0,
-          usedBlocks: 0,
-          numBlocks: 1_000,
-        },
+        state: 'ready',
+        requests: 0,
+        waitingRequests: 0,
+        waitingTokens: 0,
+        usedBlocks: 0,
+        numBlocks: 1_000,
         taken: {},
         ...load,
       };
@@ -202,7 +214,9 @@ describe('PolicyRouting', () => {
 
   it('predicts the TTFT from the waiting tokens and the time of the prompt', async () => {
     await start({
-      ...{ placement: 'pull', admissionSloTtft: 100, stepTime: 'per-token' },
+      placement: 'pull',
+      admissionSloTtft: 100,
+      stepTime: 'per-token',
       prefillTimePerToken: 1,
     });
     expect(routing.admissionOf('prefill', job(), 5)).toBeUndefined();
@@ -229,8 +243,12 @@ describe('buildRouting', () => {
     const whole = defaultConfig(config);
     expect(needsLoads(whole)).toBe(isOn);
     const routing = buildRouting({
-      ...{ config: whole, transport: attachInProcess(), wall: new ManualWallClock() },
-      ...{ routerId: 'me', role: 'api', policyWatch: { onFault: () => undefined } },
+      config: whole,
+      transport: attachInProcess(),
+      wall: new ManualWallClock(),
+      routerId: 'me',
+      role: 'api',
+      policyWatch: { onFault: () => undefined },
     });
     expect(routing).toBeInstanceOf(isOn ? PolicyRouting : SharedQueues);
   });

@@ -101,7 +101,9 @@ export class PolicyRouting implements JobRouting {
     this.isPull = pulledStages(this.spec);
     this.prefixes = new PrefixDirectory(blockSize);
     this.board = new EngineBoard({
-      ...{ routerId, blockSize, maxAdapters: mostAdapters(config) },
+      routerId,
+      blockSize,
+      maxAdapters: mostAdapters(config),
       keepUs: (this.spec.metricsIntervalUs ?? 0) / config.speedup,
       presenceUs: secondsToUs(config.presenceTtl),
       onJoin: (engineId, kvTokens) => this.prefixes.join(engineId, kvTokens),
@@ -259,7 +261,8 @@ export class PolicyRouting implements JobRouting {
     const { kvPool } = this.options.config;
     return {
       ...(kvPool === 'none' ? {} : { pool: this.poolFor(stage, request) }),
-      ...{ stage, request },
+      stage,
+      request,
       engines: this.board.ready(stage, this.options.wall.nowUs(), job.dataParallelRank),
       cachedTokens: ({ engineId }) => this.prefixes.cachedTokens(engineId, request),
       prefillUs: (_engine, tokens, cached) => {

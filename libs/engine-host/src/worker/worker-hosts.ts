@@ -151,7 +151,10 @@ export class WorkerHosts {
       const options = { ...this.optionsFor(role, setup), ...this.nextIndex(role) };
       const dataParallel = rank && { ...rank, barrier };
       return new EngineHost(dataParallel === undefined ? options : { ...options, dataParallel }, {
-        ...{ clock, transport, log, routing },
+        clock,
+        transport,
+        log,
+        routing,
         tracer: this.tracing?.tracer,
         onOrder: (order) => void this.carryOutOrder(engine, order),
       });

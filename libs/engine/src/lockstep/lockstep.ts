@@ -161,6 +161,12 @@ export class Lockstep {
 }
 
 const DUMMY_BATCH = {
-  ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
-  ...{ decodeSeqs: DUMMY_TOKENS, decodeContext: DUMMY_TOKENS, draftTokens: 0, kvUsage: 0 },
+  prefillTokens: 0,
+  prefillSeqs: 0,
+  prefillQuadratic: 0,
+  prefillContext: 0,
+  decodeSeqs: DUMMY_TOKENS,
+  decodeContext: DUMMY_TOKENS,
+  draftTokens: 0,
+  kvUsage: 0,
 };

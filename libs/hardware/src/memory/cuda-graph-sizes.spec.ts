@@ -3,7 +3,9 @@ import { cudaGraphSizes, findGpu } from '..';
 
 const sizesOf = (changes: Partial<Parameters<typeof cudaGraphSizes>[0]> = {}) =>
   cudaGraphSizes({
-    ...{ gpu: findGpu('h100'), maxNumSeqs: 1024, maxNumBatchedTokens: 8192 },
+    gpu: findGpu('h100'),
+    maxNumSeqs: 1024,
+    maxNumBatchedTokens: 8192,
     ...changes,
   });
 

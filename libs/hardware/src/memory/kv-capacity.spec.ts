@@ -57,7 +57,11 @@ function errorPercent(log: Log): number {
   const model = servedIn(findModel(log['model']!), gpu, { quantization });
   const tp = Number(log['tp']);
   const blocks = kvCapacityBlocks({
-    ...{ model, gpu, tp, dp: Number(log['dp']), blockSize: 16 },
+    model,
+    gpu,
+    tp,
+    dp: Number(log['dp']),
+    blockSize: 16,
     expertParallel: log['expert_parallel'] === '1',
     gpuMemoryUtilization: Number(log['gpu_memory_utilization']),
     maxNumSeqs: Number(log['max_num_seqs']),

@@ -6,42 +6,77 @@ import { meanWeightBytes, parameterCount } from './model-geometry';
 import { type Quantization, servedIn } from './quantise';
 
 const QWEN_3_8B = {
-  ...{ model_type: 'qwen3', num_hidden_layers: 36, hidden_size: 4096, num_attention_heads: 32 },
-  ...{ num_key_value_heads: 8, head_dim: 128, intermediate_size: 12_288, vocab_size: 151_936 },
-  ...{ max_position_embeddings: 40_960, tie_word_embeddings: false },
-  ...{ sliding_window: null, use_sliding_window: false },
+  model_type: 'qwen3',
+  num_hidden_layers: 36,
+  hidden_size: 4096,
+  num_attention_heads: 32,
+  num_key_value_heads: 8,
+  head_dim: 128,
+  intermediate_size: 12_288,
+  vocab_size: 151_936,
+  max_position_embeddings: 40_960,
+  tie_word_embeddings: false,
+  sliding_window: null,
+  use_sliding_window: false,
 };
 
 const DEEPSEEK_V3 = {
-  ...{ model_type: 'deepseek_v3', num_hidden_layers: 61, hidden_size: 7168 },
-  ...{ num_attention_heads: 128, num_key_value_heads: 128, intermediate_size: 18_432 },
-  ...{ q_lora_rank: 1536, kv_lora_rank: 512, qk_nope_head_dim: 128, qk_rope_head_dim: 64 },
-  ...{ v_head_dim: 128, n_routed_experts: 256, num_experts_per_tok: 8, n_shared_experts: 1 },
-  ...{ moe_intermediate_size: 2048, first_k_dense_replace: 3, vocab_size: 129_280 },
-  ...{ max_position_embeddings: 163_840, tie_word_embeddings: false },
+  model_type: 'deepseek_v3',
+  num_hidden_layers: 61,
+  hidden_size: 7168,
+  num_attention_heads: 128,
+  num_key_value_heads: 128,
+  intermediate_size: 18_432,
+  q_lora_rank: 1536,
+  kv_lora_rank: 512,
+  qk_nope_head_dim: 128,
+  qk_rope_head_dim: 64,
+  v_head_dim: 128,
+  n_routed_experts: 256,
+  num_experts_per_tok: 8,
+  n_shared_experts: 1,
+  moe_intermediate_size: 2048,
+  first_k_dense_replace: 3,
+  vocab_size: 129_280,
+  max_position_embeddings: 163_840,
+  tie_word_embeddings: false,
   quantization_config: { quant_method: 'fp8', fmt: 'e4m3', weight_block_size: [128, 128] },
 };
 
 /** As published: what is left out has the default of Transformers' class. */
 const GEMMA_2_9B = {
-  ...{ model_type: 'gemma2', num_hidden_layers: 42, hidden_size: 3584, num_attention_heads: 16 },
-  ...{ num_key_value_heads: 8, head_dim: 256, intermediate_size: 14_336, vocab_size: 256_000 },
-  ...{ max_position_embeddings: 8192, sliding_window: 4096 },
+  model_type: 'gemma2',
+  num_hidden_layers: 42,
+  hidden_size: 3584,
+  num_attention_heads: 16,
+  num_key_value_heads: 8,
+  head_dim: 256,
+  intermediate_size: 14_336,
+  vocab_size: 256_000,
+  max_position_embeddings: 8192,
+  sliding_window: 4096,
 };
 
 const GEMMA_3_4B = {
   model_type: 'gemma3',
   text_config: {
-    ...{ model_type: 'gemma3_text', num_hidden_layers: 34, hidden_size: 2560 },
-    ...{ intermediate_size: 10_240, sliding_window: 1024 },
+    model_type: 'gemma3_text',
+    num_hidden_layers: 34,
+    hidden_size: 2560,
+    intermediate_size: 10_240,
+    sliding_window: 1024,
   },
 };
 
 const GEMMA_3_12B = {
   model_type: 'gemma3',
   text_config: {
-    ...{ model_type: 'gemma3_text', num_hidden_layers: 48, hidden_size: 3840 },
-    ...{ num_attention_heads: 16, num_key_value_heads: 8, intermediate_size: 15_360 },
+    model_type: 'gemma3_text',
+    num_hidden_layers: 48,
+    hidden_size: 3840,
+    num_attention_heads: 16,
+    num_key_value_heads: 8,
+    intermediate_size: 15_360,
     sliding_window: 1024,
   },
 };
@@ -49,11 +84,21 @@ const GEMMA_3_12B = {
 const LLAMA_4_MAVERICK = {
   model_type: 'llama4',
   text_config: {
-    ...{ model_type: 'llama4_text', num_hidden_layers: 48, hidden_size: 5120 },
-    ...{ num_attention_heads: 40, num_key_value_heads: 8, head_dim: 128 },
-    ...{ intermediate_size: 8192, intermediate_size_mlp: 16_384, vocab_size: 202_048 },
-    ...{ num_local_experts: 128, num_experts_per_tok: 1, interleave_moe_layer_step: 2 },
-    ...{ attention_chunk_size: 8192, no_rope_layers: [], max_position_embeddings: 1_048_576 },
+    model_type: 'llama4_text',
+    num_hidden_layers: 48,
+    hidden_size: 5120,
+    num_attention_heads: 40,
+    num_key_value_heads: 8,
+    head_dim: 128,
+    intermediate_size: 8192,
+    intermediate_size_mlp: 16_384,
+    vocab_size: 202_048,
+    num_local_experts: 128,
+    num_experts_per_tok: 1,
+    interleave_moe_layer_step: 2,
+    attention_chunk_size: 8192,
+    no_rope_layers: [],
+    max_position_embeddings: 1_048_576,
   },
 };
 
@@ -166,7 +211,8 @@ describe('the geometry of a config.json', () => {
 describe('the formats in a config.json', () => {
   /** As moonshotai/Kimi-K2.5 publishes it: only routed experts are in INT4. */
   const KIMI = {
-    ...{ quant_method: 'compressed-tensors', format: 'pack-quantized' },
+    quant_method: 'compressed-tensors',
+    format: 'pack-quantized',
     config_groups: {
       group_0: { targets: ['Linear'], weights: { num_bits: 4, type: 'int', group_size: 32 } },
     },

@@ -32,7 +32,9 @@ export function geometryFromConfig(content: unknown, name: string): ModelGeometr
   const layers = config.count('num_hidden_layers', 'n_layer');
   const experts = expertsOf(config, layers);
   return {
-    ...{ name, aliases: [], layers },
+    name,
+    aliases: [],
+    layers,
     hidden: config.count('hidden_size', 'n_embd'),
     heads: config.count('num_attention_heads', 'n_head'),
     attention: attentionOf(config, layers),

@@ -7,8 +7,11 @@ import type { ModelGeometry } from './model-geometry';
 const LLAMA_3 = { kvHeads: 8, headDim: 128, vocabulary: 128_256, maxContext: 131_072 } as const;
 const LLAMA_70B = { layers: 80, hidden: 8192, heads: 64, intermediate: 28_672 } as const;
 const QWEN_3 = {
-  ...{ kvHeads: 8, headDim: 128, qkNorm: true },
-  ...{ vocabulary: 151_936, maxContext: 40_960 },
+  kvHeads: 8,
+  headDim: 128,
+  qkNorm: true,
+  vocabulary: 151_936,
+  maxContext: 40_960,
 } as const;
 const OPT = { feedForwardMatrices: 2, tiedEmbeddings: true, vocabulary: 50_272 } as const;
 const LLAMA: readonly ModelGeometry[] = [

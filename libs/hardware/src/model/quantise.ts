@@ -94,8 +94,13 @@ function precisionOf(format: WeightFormat, { precision, nvfp4Layers }: ModelGeom
 type Named = Exclude<WeightFormat, 'int4_group32'>;
 
 const NAMES: Readonly<Record<Named, string>> = {
-  ...{ bf16: 'none', fp8: 'fp8', fp8_static: 'modelopt (static FP8)', fp8_block: 'fp8_block' },
-  ...{ nvfp4: 'nvfp4', mxfp4: 'mxfp4', int4: 'awq, gptq (INT4 weights)' },
+  bf16: 'none',
+  fp8: 'fp8',
+  fp8_static: 'modelopt (static FP8)',
+  fp8_block: 'fp8_block',
+  nvfp4: 'nvfp4',
+  mxfp4: 'mxfp4',
+  int4: 'awq, gptq (INT4 weights)',
 };
 
 /** Weight-only formats compute in BF16, which every GPU of the catalogue supports. */

@@ -186,12 +186,30 @@ describe('POST /v1/embeddings', () => {
 
   it('accepts the fields that clients of vLLM and SGLang send', () => {
     const body = {
-      ...{ model: 'm', input: 'a', user: 'u', encoding_format: 'float', dimensions: 8 },
-      ...{ truncate_prompt_tokens: -1, truncation_side: 'left', priority: 0, request_id: 'r' },
-      ...{ additional_data: {}, add_special_tokens: true, mm_processor_kwargs: {} },
-      ...{ chat_template: 'x', chat_template_kwargs: {}, media_io_kwargs: {}, cache_salt: 's' },
-      ...{ add_generation_prompt: false, continue_final_message: false, rid: 'r', nvext: {} },
-      ...{ embed_dtype: 'float32', endianness: 'native', use_activation: true, padding: null },
+      model: 'm',
+      input: 'a',
+      user: 'u',
+      encoding_format: 'float',
+      dimensions: 8,
+      truncate_prompt_tokens: -1,
+      truncation_side: 'left',
+      priority: 0,
+      request_id: 'r',
+      additional_data: {},
+      add_special_tokens: true,
+      mm_processor_kwargs: {},
+      chat_template: 'x',
+      chat_template_kwargs: {},
+      media_io_kwargs: {},
+      cache_salt: 's',
+      add_generation_prompt: false,
+      continue_final_message: false,
+      rid: 'r',
+      nvext: {},
+      embed_dtype: 'float32',
+      endianness: 'native',
+      use_activation: true,
+      padding: null,
     };
     expect(() => parseEmbeddings(body, contextOf())).not.toThrow();
   });

@@ -53,7 +53,9 @@ function errorBody(error: BatonError, dialect: Dialect): ErrorBody {
   if (dialect === 'openai') {
     const own = error instanceof RequestError ? error.openaiCode : undefined;
     return {
-      ...{ message: error.message, type: openaiType, param: error.param },
+      message: error.message,
+      type: openaiType,
+      param: error.param,
       code: own ?? openaiCode,
     };
   }

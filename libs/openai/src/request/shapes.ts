@@ -88,7 +88,9 @@ export const OBJECT = leaf<object>(
 
 export const TOKEN_ID = leaf<number>(
   {
-    ...{ expected: 'a token id', plural: 'token ids', branch: 'int' },
+    expected: 'a token id',
+    plural: 'token ids',
+    branch: 'int',
     schema: { type: 'integer', minimum: 0 },
   },
   (value) => {

@@ -41,7 +41,9 @@ describe('findRate', () => {
 
   it('stops after a limit of tries', () => {
     const { tries, rate } = findRate({
-      ...{ startRate: 1, tolerance: 1e-9, mostTries: 5 },
+      startRate: 1,
+      tolerance: 1e-9,
+      mostTries: 5,
       tryRate: (tried) => (tried < 10 ? true : undefined),
     });
     expect(tries).toBe(5);

@@ -89,7 +89,11 @@ function figuresOf(
 ): Pick<TaskResult, 'completedRate' | 'figures'> {
   if (run === undefined) return { completedRate: 0, figures: undefined };
   const summary = summarise(run, {
-    ...{ slo: target.slo, wallSeconds: NaN, seed, rates, classes: classOptions(scenario) },
+    slo: target.slo,
+    wallSeconds: NaN,
+    seed,
+    rates,
+    classes: classOptions(scenario),
     ...(errorsAt === undefined ? {} : { errorsAt }),
   });
   const { wall_seconds: _wall, requests_per_wall_second: _speed, ...figures } = summary;

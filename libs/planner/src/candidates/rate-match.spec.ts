@@ -4,10 +4,18 @@ import { decodeRate, matchRates, prefillRate } from './rate-match';
 
 /** A token of prompt takes 10 µs, a decode step 1000 and 100 for each sequence. */
 const ENGINE: EngineOptions = {
-  ...{ maxNumSeqs: 100, maxNumBatchedTokens: 8_192, blockSize: 16, numBlocks: 100_000 },
-  ...{ maxModelLen: 10_000, longPrefillTokenThreshold: 0, seed: 0, schedulingPolicy: 'fcfs' },
-  ...{ enablePrefixCaching: true, enableChunkedPrefill: true },
-  ...{ warmupPenaltyPercent: 0, warmupSteps: 0 },
+  maxNumSeqs: 100,
+  maxNumBatchedTokens: 8_192,
+  blockSize: 16,
+  numBlocks: 100_000,
+  maxModelLen: 10_000,
+  longPrefillTokenThreshold: 0,
+  seed: 0,
+  schedulingPolicy: 'fcfs',
+  enablePrefixCaching: true,
+  enableChunkedPrefill: true,
+  warmupPenaltyPercent: 0,
+  warmupSteps: 0,
   stepTime: {
     description: 'a line',
     stepUs: (b) => 10 * b.prefillTokens + (b.decodeSeqs > 0 ? 1_000 + 100 * b.decodeSeqs : 0),

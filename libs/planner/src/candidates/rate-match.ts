@@ -107,6 +107,11 @@ function largestBatch(engine: EngineOptions, demand: Demand, tpotUs: number): nu
 }
 
 const NOTHING: BatchAggregates = {
-  ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
-  ...{ decodeSeqs: 0, decodeContext: 0, kvUsage: 0 },
+  prefillTokens: 0,
+  prefillSeqs: 0,
+  prefillQuadratic: 0,
+  prefillContext: 0,
+  decodeSeqs: 0,
+  decodeContext: 0,
+  kvUsage: 0,
 };

@@ -64,7 +64,10 @@ export async function searchSplits(
     aggregated: bestOf(rivals.filter(({ split }) => isAggregated(split))),
   };
   return {
-    ...{ splits, rivals, winner, contenders },
+    splits,
+    rivals,
+    winner,
+    contenders,
     frontier: await frontierOf(rivals, stages),
     sensitivity: await sensitivityOf(question.assumptions, stages, contenders),
     simulations: stages.simulations,

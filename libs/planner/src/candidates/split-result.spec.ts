@@ -9,7 +9,9 @@ function result(name: string, rate: number, more: { refused?: number; estimate?:
     name,
     split: {
       topology: { prefill: 1 - aggregated, decode: 1 - aggregated, aggregated },
-      ...{ prefillTp: 1, decodeTp: 1, gpus: 2 },
+      prefillTp: 1,
+      decodeTp: 1,
+      gpus: 2,
     },
     estimatedRate: more.estimate ?? 1,
     measured: {

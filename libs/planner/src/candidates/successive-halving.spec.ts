@@ -66,7 +66,9 @@ describe('the start of a search', () => {
   it('has the best by estimate, and a random share of the others', () => {
     const few = (seed: number): string[] => {
       return seededStart(HORSES, {
-        ...{ most: 8, groupOf: () => 'all', cost: ({ speed }: Horse) => -speed },
+        most: 8,
+        groupOf: () => 'all',
+        cost: ({ speed }: Horse) => -speed,
         random: RandomStream.root(seed),
       }).map(({ name }) => name);
     };

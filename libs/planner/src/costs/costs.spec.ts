@@ -13,8 +13,18 @@ function engine(role: EngineRecord['role'], times: Partial<EngineRecord>): Engin
   const more = { prefixQueriesTokens: 0, prefixHitsTokens: 0, generatedTokens: 0, preemptions: 0 };
   const rest = { finished: 0, kvTransferBytes: 0, kvUsageMean: 0, kvUsageMax: 0, leaseExpiries: 0 };
   return {
-    ...{ engineId: role, role, gpus: 2, numBlocks: 1, steps: 1 },
-    ...{ busyUs: 0, prefillBusyUs: 0, upUs: HOUR, ...zero, ...more, ...rest, ...times },
+    engineId: role,
+    role,
+    gpus: 2,
+    numBlocks: 1,
+    steps: 1,
+    busyUs: 0,
+    prefillBusyUs: 0,
+    upUs: HOUR,
+    ...zero,
+    ...more,
+    ...rest,
+    ...times,
   };
 }
 
@@ -47,7 +57,9 @@ describe('prices', () => {
   it('are replaced by given ones, under any name of the GPU', () => {
     const given = readGpuPrices('H100-SXM=2.5, a100=1.2');
     expect(ratesOf(defaultConfig({ gpu: 'h100' }), ['decode'], given).decode).toMatchObject({
-      ...{ usdPerHour: 2.5, priceSource: 'given', watts: { idle: 80 } },
+      usdPerHour: 2.5,
+      priceSource: 'given',
+      watts: { idle: 80 },
     });
   });
 
@@ -86,10 +98,16 @@ describe('costs of a run', () => {
     const cost = costSummary(engines, rates, served);
     const joules = 2 * 1_800 * (80 + 700) + 2 * 1_800 * (80 + 480);
     expect(cost).toMatchObject({
-      ...{ gpu_hours: 4, usd: 12, usd_per_hour: 12, usd_per_million_tokens: 12 },
-      ...{ usd_per_million_output_tokens: 120, usd_per_thousand_requests: 120 },
-      ...{ energy_kwh: joules / 3.6e6, joules_per_request: joules / 100 },
-      ...{ joules_per_output_token: joules / 1e5, mean_watts: joules / 3_600 },
+      gpu_hours: 4,
+      usd: 12,
+      usd_per_hour: 12,
+      usd_per_million_tokens: 12,
+      usd_per_million_output_tokens: 120,
+      usd_per_thousand_requests: 120,
+      energy_kwh: joules / 3.6e6,
+      joules_per_request: joules / 100,
+      joules_per_output_token: joules / 1e5,
+      mean_watts: joules / 3_600,
     });
     expect(cost.by_gpu.map(({ gpu, usd }) => [gpu, usd])).toEqual([
       ['h200', 8],

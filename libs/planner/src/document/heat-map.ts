@@ -25,7 +25,9 @@ export function heatMapOf({ splits, gpus, winner }: PlanDocument): HeatMapSectio
     note: 'GPUs of prefill : GPUs of decode. Splits that were not simulated are left out.',
     columnsAre: 'prefill : decode',
     rowsAre: 'GPUs per engine',
-    ...{ columns, rows, values },
+    columns,
+    rows,
+    values,
     decimals: decimalsFor(winner.goodput_rps_per_gpu ?? 1),
     best: [rows.indexOf(best.row), columns.indexOf(best.column)],
   };

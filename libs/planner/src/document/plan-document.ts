@@ -219,7 +219,11 @@ function splitIntervals({ split, measured }: SplitResult): SplitIntervals | null
   return {
     goodput_rps: roundedEnds(goodput),
     goodput_rps_per_gpu: roundedEnds(goodput, 1 / split.gpus),
-    ...{ slo_attainment, ttft_ms, tpot_ms, itl_ms, e2el_ms },
+    slo_attainment,
+    ttft_ms,
+    tpot_ms,
+    itl_ms,
+    e2el_ms,
   };
 }
 
@@ -259,11 +263,10 @@ function frontierDocument(point: FrontierPoint): FrontierDocument {
     tpot_ms: figures.tpot_ms,
     on_pareto_front: isOnFront,
     intervals: {
-      ...{
-        request_rps: figures.intervals.request_rps,
-        slo_attainment: figures.intervals.slo_attainment,
-      },
-      ...{ ttft_ms: figures.intervals.ttft_ms, tpot_ms: figures.intervals.tpot_ms },
+      request_rps: figures.intervals.request_rps,
+      slo_attainment: figures.intervals.slo_attainment,
+      ttft_ms: figures.intervals.ttft_ms,
+      tpot_ms: figures.intervals.tpot_ms,
     },
   };
 }

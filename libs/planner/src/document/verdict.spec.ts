@@ -10,7 +10,9 @@ function result(name: string, rate: number, apart = 1) {
     name,
     split: {
       topology: { prefill: 1 - aggregated, decode: 1 - aggregated, aggregated },
-      ...{ prefillTp: 1, decodeTp: 1, gpus: 2 },
+      prefillTp: 1,
+      decodeTp: 1,
+      gpus: 2,
     },
     estimatedRate: 1,
     measured: {

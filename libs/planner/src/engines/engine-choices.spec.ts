@@ -9,14 +9,18 @@ const ALL = { prefill: [1, 2, 8], decode: [2, 4], aggregated: [1, 4] };
 describe('sizes to choose from', () => {
   it('are all common ones by default', () => {
     expect(sizesOf(NONE, defaultConfig(), () => false)).toEqual({
-      ...{ prefill: [1, 2, 4, 8], decode: [1, 2, 4, 8], aggregated: [1, 2, 4, 8] },
+      prefill: [1, 2, 4, 8],
+      decode: [1, 2, 4, 8],
+      aggregated: [1, 2, 4, 8],
     });
   });
 
   it('are those of the role before those of all, and aggregated engines have both', () => {
     const config = defaultConfig({ tensorParallelSize: 4, decodeTensorParallelSize: 8 });
     expect(sizesOf(NONE, config, () => true)).toEqual({
-      ...{ prefill: [4], decode: [8], aggregated: [4] },
+      prefill: [4],
+      decode: [8],
+      aggregated: [4],
     });
     expect(
       sizesOf({ ...NONE, prefillTp: [4], decodeTp: [2, 4] }, config, () => false),
@@ -26,7 +30,8 @@ describe('sizes to choose from', () => {
   it('by flag replace those of the configuration', () => {
     const config = defaultConfig({ tensorParallelSize: 4 });
     expect(sizesOf({ ...NONE, tp: [1, 2] }, config, () => true)).toMatchObject({
-      ...{ prefill: [1, 2], aggregated: [1, 2] },
+      prefill: [1, 2],
+      aggregated: [1, 2],
     });
   });
 });
@@ -35,7 +40,10 @@ describe('engine choices', () => {
   it('leave out sizes at which the model does not fit, with one note', () => {
     const engines = new EngineChoices(LARGE, ALL, 16);
     expect(engines.choices).toEqual({
-      ...{ gpus: 16, prefillTp: [2, 8], decodeTp: [2, 4], aggregatedTp: [4] },
+      gpus: 16,
+      prefillTp: [2, 8],
+      decodeTp: [2, 4],
+      aggregatedTp: [4],
     });
     expect(engines.notes).toEqual([
       expect.stringMatching(/^Left out prefill tp1, aggregated tp1: llama-3.1-70b needs /),
@@ -65,7 +73,11 @@ describe('engine choices', () => {
     const sizes = { prefill: [2], decode: [2], aggregated: [2, 8] };
     const engines = new EngineChoices(staged, sizes, 8);
     expect(engines.choices).toEqual({
-      ...{ gpus: 8, aggregatedStages: 2, prefillTp: [], decodeTp: [], aggregatedTp: [2] },
+      gpus: 8,
+      aggregatedStages: 2,
+      prefillTp: [],
+      decodeTp: [],
+      aggregatedTp: [2],
     });
     expect(engines.notes.join(' ')).toContain('is not possible for prefill engines');
   });

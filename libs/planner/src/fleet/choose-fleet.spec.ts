@@ -16,7 +16,8 @@ function namesOf(forLoad: readonly FleetResult[], finalists: readonly FleetResul
   const found = { forLoad, finalists, chosen, overload: [] as const } as unknown as FleetsFound;
   const answers = fleetAnswers({ loadRps: load } as never, found);
   return {
-    ...{ started: chosen?.result.fleet.name ?? null, rate: chosen?.rate },
+    started: chosen?.result.fleet.name ?? null,
+    rate: chosen?.rate,
     broken: breakage(found, 0.9)?.fleet ?? null,
     cheapest: answers.cheapest_for_load?.name ?? null,
     most: answers.most_goodput?.name ?? null,

@@ -123,7 +123,9 @@ function fleetDocument(result: FleetResult, isOnFront: boolean): FleetDocument {
   const gpus = gpusOf(pools);
   const options = Object.entries(varied).map(([key, value]) => [fileName(key), value] as const);
   return {
-    ...{ name: fleet.name, kind: fleet.kind, topology: overridesOf(fleet).topology! },
+    name: fleet.name,
+    kind: fleet.kind,
+    topology: overridesOf(fleet).topology!,
     sized_for: fleet.group,
     gpus: Object.fromEntries(gpus),
     gpus_in_all: [...gpus.values()].reduce((sum, count) => sum + count, 0),
@@ -149,7 +151,8 @@ function shownSpace(space: FleetSpace): Record<string, unknown> {
   return {
     gpus: Object.fromEntries(space.gpus),
     tensor_parallel_size: space.tensorParallelSizes,
-    ...{ kinds: space.kinds, loads: space.loads },
+    kinds: space.kinds,
+    loads: space.loads,
     budget_usd_per_hour: Number.isFinite(budget) ? budget : null,
     vary: Object.fromEntries(space.vary.map(({ key, values }) => [fileName(key), values])),
     trials: space.trials,

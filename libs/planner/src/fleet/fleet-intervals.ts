@@ -27,7 +27,9 @@ export function fleetIntervals({ fleet, measured }: FleetResult): FleetIntervals
   const { slo_attainment, ttft_ms, tpot_ms } = figures.intervals;
   return {
     goodput_rps: roundedEnds(goodput),
-    ...{ slo_attainment, ttft_ms, tpot_ms },
+    slo_attainment,
+    ttft_ms,
+    tpot_ms,
     usd_per_thousand_requests: priced(figures.cost?.usd_per_thousand_requests),
     usd_per_million_output_tokens: priced(figures.cost?.usd_per_million_output_tokens),
   };

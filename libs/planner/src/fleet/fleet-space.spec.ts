@@ -12,7 +12,9 @@ describe('a space', () => {
       gpus: new Map([['h100', 8]]),
       tensorParallelSizes: [1, 2, 4, 8],
       kinds: ['disaggregated', 'aggregated', 'mixed'],
-      ...{ budgetUsdPerHour: Infinity, vary: [], trials: 48 },
+      budgetUsdPerHour: Infinity,
+      vary: [],
+      trials: 48,
     });
   });
 
@@ -23,7 +25,9 @@ describe('a space', () => {
     );
     expect(combinationsOf(space)).toHaveLength(8);
     expect(combinationsOf(space)[0]).toEqual({
-      ...{ quantization: 'none', maxNumSeqs: 64, dataParallelSize: 1 },
+      quantization: 'none',
+      maxNumSeqs: 64,
+      dataParallelSize: 1,
     });
   });
 

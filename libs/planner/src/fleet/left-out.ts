@@ -28,8 +28,10 @@ export function leftOutOf(
   const named = Object.entries(options).map(([key, value]) => [fileName(key), value] as const);
   const reason = cause instanceof HardwareError ? REASONS[cause.code] : undefined;
   return {
-    ...{ role, options: Object.fromEntries(named) },
-    ...{ reason: reason ?? 'options contradict each other', why: message },
+    role,
+    options: Object.fromEntries(named),
+    reason: reason ?? 'options contradict each other',
+    why: message,
   };
 }
 

@@ -71,7 +71,8 @@ export async function prepareFleets(
   }
   const workloadFlags = withRate(flags);
   const { config, loaded, notes } = await configuredWorkload(resolved, workloadFlags, {
-    ...{ maxModelLen: Infinity, onProgress },
+    maxModelLen: Infinity,
+    onProgress,
   });
   refuseUnscalable(loaded.workload);
   const workload = threads === 1 ? loaded.workload : shareWorkload(loaded.workload);
@@ -79,7 +80,10 @@ export async function prepareFleets(
   const loads = space.loads.map((times) => ({ name: `x${times}`, rps: times * loadRps }));
   const { tpot = Infinity, itl = Infinity } = target.slo;
   const engines = new FleetEngines({
-    ...{ config, space, description: describeWorkload(workload), prices },
+    config,
+    space,
+    description: describeWorkload(workload),
+    prices,
     tpotUs: Math.min(tpot, itl),
   });
   const fleets = sizeFleets(space, engines, loads);
@@ -87,7 +91,13 @@ export async function prepareFleets(
   checkAutoscalers(fleets, { config, target });
   return {
     context: { config: withFrontEnd(config), workload, target },
-    ...{ asked, space, loaded, workloadFlags, fleets, loads, loadRps },
+    asked,
+    space,
+    loaded,
+    workloadFlags,
+    fleets,
+    loads,
+    loadRps,
     ratesFor: (fleet) => {
       const roles = fleet.pools.map(({ engine }) => engine.role);
       return ratesOf({ ...config, ...overridesOf(fleet) }, roles, prices);

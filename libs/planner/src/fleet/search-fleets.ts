@@ -118,7 +118,9 @@ class FleetSearch {
     };
     const start = seededStart(fleets, { most, groupOf, cost, random });
     const ranked = await successiveHalving(start, {
-      ...{ rungs, groupOf, rankingsOf },
+      rungs,
+      groupOf,
+      rankingsOf,
       run: (some, rung, before) => this.rung(some, rungs.indexOf(rung), before),
     });
     const results = ranked.map(({ candidate: fleet, result, rungs: reached }) => {
@@ -180,7 +182,9 @@ class FleetSearch {
       return { engine, count: Math.max(1, Math.round(times * count)) };
     });
     const resized = fleetOf({
-      ...{ group: 'load', pools, varied: fleet.varied },
+      group: 'load',
+      pools,
+      varied: fleet.varied,
       estimatedRate: times * measured.completedRate,
     });
     const isThere = pools.every(({ engine }) => {

@@ -15,7 +15,10 @@ const DESCRIPTION = {
 
 function fleetsOf(space: FleetSpace, rps: number) {
   const engines = new FleetEngines({
-    ...{ config: defaultConfig(), space, prices: new Map(), tpotUs: 50e3 },
+    config: defaultConfig(),
+    space,
+    prices: new Map(),
+    tpotUs: 50e3,
     description: DESCRIPTION as never,
   });
   return { fleets: sizeFleets(space, engines, [{ name: 'load', rps }]), engines };
@@ -74,8 +77,11 @@ describe('the fleets of a space', () => {
   it('leave out engines that cannot be built, with one note on all and each with its reason', () => {
     const space = readFleetSpace({ gpus: { l4: 8 }, tensor_parallel_size: [1, 3] }, 'test');
     const engines = new FleetEngines({
-      ...{ config: defaultConfig({ model: 'llama-3.1-70b' }), space, prices: new Map() },
-      ...{ tpotUs: 50e3, description: DESCRIPTION as never },
+      config: defaultConfig({ model: 'llama-3.1-70b' }),
+      space,
+      prices: new Map(),
+      tpotUs: 50e3,
+      description: DESCRIPTION as never,
     });
     expect(sizeFleets(space, engines, [{ name: 'load', rps: 1 }])).toEqual([]);
     expect(engines.note).toBe(
@@ -83,8 +89,10 @@ describe('the fleets of a space', () => {
         'spread so (3). --json lists each.',
     );
     expect(engines.leftOut[0]).toMatchObject({
-      ...{ role: 'decode', options: { decode_gpu: 'l4', decode_tensor_parallel_size: 1 } },
-      ...{ reason: 'the model does not fit', why: expect.stringContaining('llama-3.1-70b') },
+      role: 'decode',
+      options: { decode_gpu: 'l4', decode_tensor_parallel_size: 1 },
+      reason: 'the model does not fit',
+      why: expect.stringContaining('llama-3.1-70b'),
     });
   });
 });

@@ -38,7 +38,9 @@ export function startPlanner(
   const names = farmNames(prefix);
   const worker = new Worker<FarmJob, string | number>(names.queue, (job) => trials.perform(job), {
     connection: redisOptionsOf(url),
-    ...{ lockDuration: LOCK_MS, stalledInterval: STALLED_CHECK_MS, maxStalledCount: MOST_STALLS },
+    lockDuration: LOCK_MS,
+    stalledInterval: STALLED_CHECK_MS,
+    maxStalledCount: MOST_STALLS,
   });
   // BullMQ reconnects to a lost Redis, and the search offers lost trials again.
   worker.on('error', (error) => log(`planner: ${error.message}`));

@@ -9,11 +9,15 @@ import { assumptionsOf, scenarioUnder } from './assumed-scenario';
 const workload = new WorkloadBuilder({ contentBlockTokens: 16 }).build();
 const SPLIT: Candidate = {
   topology: { prefill: 1, decode: 2, aggregated: 0 },
-  ...{ prefillTp: 2, decodeTp: 1, gpus: 4 },
+  prefillTp: 2,
+  decodeTp: 1,
+  gpus: 4,
 };
 const AGGREGATED: Candidate = {
   topology: { prefill: 0, decode: 0, aggregated: 2 },
-  ...{ prefillTp: 2, decodeTp: 2, gpus: 4 },
+  prefillTp: 2,
+  decodeTp: 2,
+  gpus: 4,
 };
 const CONFIG = defaultConfig({ prefillMaxNumSeqs: 8 });
 const DECODES = { decodeSeqs: 8, decodeContext: 8_000, kvUsage: 0 };

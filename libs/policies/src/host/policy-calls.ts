@@ -50,7 +50,9 @@ export function liveWatch(
   onDecision?: PolicyWatch['onDecision'],
 ): PolicyWatch {
   return {
-    ...{ onFault, ...(onDecision && { onDecision }), nowMs: () => performance.now() },
+    onFault,
+    ...(onDecision && { onDecision }),
+    nowMs: () => performance.now(),
     call: (ask) => prepareLive()(ask),
     prepare: () => void prepareLive(),
   };

@@ -71,7 +71,8 @@ describe("the context of a user's module", () => {
   ])('INV-12: has the hashes of the prompt and no others, from %s', (_from, listOf) => {
     const request = placementRequest({
       blockHashes: listOf([9, 1, 2, 3, 9, 9]),
-      ...{ blockFrom: 1, blockCount: 3 },
+      blockFrom: 1,
+      blockCount: 3,
     });
     const seen = promptOnly(placementContext({ engines: idleEngines(1), request })).request;
     expect(Array.from(seen.blockHashes)).toEqual([1, 2, 3]);

@@ -17,8 +17,14 @@ const NOTHING = { sequences: 0, promptTokens: 0 };
 
 function snapshot(over: Partial<EngineSnapshot> = {}): EngineSnapshot {
   return {
-    ...{ running: 0, waiting: 0, deferred: 0, waitingTokens: 0 },
-    ...{ freeBlocks: 1_000, heldBlocks: 0, leaving: 0, kvUsage: 0 },
+    running: 0,
+    waiting: 0,
+    deferred: 0,
+    waitingTokens: 0,
+    freeBlocks: 1_000,
+    heldBlocks: 0,
+    leaving: 0,
+    kvUsage: 0,
     ...over,
   };
 }

@@ -126,7 +126,9 @@ function lengths(flags: FlagValues, mean: number): LengthSpec {
   const sigma = flags.number('lengthSigma', { from: 0, to: 10, expected: 'a number from 0 to 10' });
   const below1 = 1 - Number.EPSILON;
   const ratio = flags.number('randomRangeRatio', {
-    ...{ from: 0, to: below1, expected: 'a number from 0 to below 1' },
+    from: 0,
+    to: below1,
+    expected: 'a number from 0 to below 1',
   });
   if (sigma !== undefined) {
     if (ratio === undefined) return { kind: 'lognormal', mean, sigma };
@@ -147,7 +149,9 @@ function sharedPrefixes(flags: FlagValues): {
 } {
   const length = either(flags, 'prefixRepetitionSuffixLen', 'randomInputLen');
   const exponent = flags.number('prefixZipf', {
-    ...{ from: 0, to: 100, expected: 'a number from 0 to 100' },
+    from: 0,
+    to: 100,
+    expected: 'a number from 0 to 100',
   });
   const rest = {
     prefixes: flags.count('prefixRepetitionNumPrefixes') ?? PREFIXES,

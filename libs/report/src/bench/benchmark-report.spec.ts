@@ -13,9 +13,13 @@ function recordOf(reason: string | null): BenchmarkRecord {
   return {
     ...testRun({ requests: 50, roles: ['aggregated'] }),
     engines: [],
-    ...{ itlSquareSum: 1e12, peakOutputTokensPerSecond: 99 },
+    itlSquareSum: 1e12,
+    peakOutputTokensPerSecond: 99,
     lateness: {
-      ...{ schedule_lag_ms: delay, event_loop_delay_ms: delay, cpu_share: 0.25, void: reason },
+      schedule_lag_ms: delay,
+      event_loop_delay_ms: delay,
+      cpu_share: 0.25,
+      void: reason,
     },
     failures: [{ error: 'http_429', count: 3, example: '<b>too many</b>' }],
     countedBy: { usage: 46, events: 3 },
@@ -67,7 +71,11 @@ describe('the report of a load run', () => {
   it('is a page of client-side figures that shows when the run is void', () => {
     const run = recordOf('it was late');
     const page = benchmarkReport({
-      ...{ run, figures: figuresOf(run), slo: SLO, title: 'Bench', subtitle: 'here' },
+      run,
+      figures: figuresOf(run),
+      slo: SLO,
+      title: 'Bench',
+      subtitle: 'here',
       settings: { backend: 'openai', workload: { source: 'random' } },
     });
     const titles = (isFolded: boolean): string[] =>
@@ -93,7 +101,12 @@ describe('the report of a load run', () => {
   it('has around each figure the range of another sample of the load', () => {
     const run = recordOf(null);
     const page = benchmarkReport({
-      ...{ run, figures: figuresOf(run), slo: SLO, title: '', subtitle: '', settings: {} },
+      run,
+      figures: figuresOf(run),
+      slo: SLO,
+      title: '',
+      subtitle: '',
+      settings: {},
     });
     const tiles = page.sections.find(({ title }) => title === 'Summary') as KeyValuesSection;
     const names = ['requests/s', 'output tokens/s', 'goodput, requests/s', 'TTFT p50', 'TPOT p50'];
@@ -112,7 +125,12 @@ describe('the report of a load run', () => {
   it('draws at most one point per second of the run', () => {
     const run = { ...recordOf(null), endUs: 30e6 };
     const page = benchmarkReport({
-      ...{ run, figures: figuresOf(run), slo: undefined, title: '', subtitle: '', settings: {} },
+      run,
+      figures: figuresOf(run),
+      slo: undefined,
+      title: '',
+      subtitle: '',
+      settings: {},
     });
     const [requests] = page.sections.filter(({ title }) => title === 'Requests');
     expect(requests).toMatchObject({ xs: { length: 30 } });

@@ -61,7 +61,9 @@ export function benchmarkReport(report: BenchmarkReport): ReportPage {
   // A load run has no engines or GPUs, so the summary's figures per GPU are hidden.
   const summary = summarise(run, {
     ...(report.slo === undefined ? {} : { slo }),
-    ...{ gpus: 1, seed: 0, wallSeconds: usToSeconds(run.endUs) },
+    gpus: 1,
+    seed: 0,
+    wallSeconds: usToSeconds(run.endUs),
     // The intervals are those of the sample: a measurement has no error of step times.
     errorsAt: () => ({ ...EXACT_MODEL, source: 'the figures are measured' }),
   });

@@ -8,8 +8,11 @@ const MS_PER_SECOND = 1_000;
 const MOST_STARTS = 200;
 
 const CAUSE_TONES: Readonly<Record<string, Tone>> = {
-  ...{ 'image-pull': 'queue', weights: 'prefill', 'weights-from-peer': 'transfer' },
-  ...{ 'warm-up': 'decode', cache: 'hold' },
+  'image-pull': 'queue',
+  weights: 'prefill',
+  'weights-from-peer': 'transfer',
+  'warm-up': 'decode',
+  cache: 'hold',
 };
 
 type Scaling = NonNullable<Summary['autoscaling']>;

@@ -3,8 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { stepTimesLines, stepTimesSections } from './step-times';
 
 const COMPOSED: StepTimesSummary = {
-  ...{ role: 'prefill', method: 'composed', description: 'composed from x' },
-  ...{ steps_outside_range: 0, steps_of_unmeasured_shape: 0, farthest_outside: null },
+  role: 'prefill',
+  method: 'composed',
+  description: 'composed from x',
+  steps_outside_range: 0,
+  steps_of_unmeasured_shape: 0,
+  farthest_outside: null,
 };
 
 describe('the line of step times', () => {

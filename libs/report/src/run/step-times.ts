@@ -34,7 +34,8 @@ export function stepTimesSections({
   if (step_times.length === 0) return [];
   return [
     {
-      ...{ kind: 'table', title: 'Step times' },
+      kind: 'table',
+      title: 'Step times',
       columns: COLUMNS.map((name) => ({ name })),
       rows: step_times.map((one) => [
         ...[one.role, one.method, one.description, one.steps_outside_range],

@@ -11,7 +11,9 @@ const LATER_US = 10_000_000;
 
 /** A prompt of blocks of 4 tokens, on a path down a tree. */
 const asked = (atUs: number, path: readonly number[]): Asked => ({
-  ...{ atUs, prompt: 4 * path.length + 1, output: 3 },
+  atUs,
+  prompt: 4 * path.length + 1,
+  output: 3,
   content: path.map((_, depth) => Number(`1${path.slice(0, depth + 1).join('')}`)),
 });
 
@@ -75,7 +77,9 @@ describe.each(['lru', 'fifo'] as const)(
 
 describe('the caches of a cluster', () => {
   const twelve = Array.from({ length: 12 }, (_, i) => ({
-    ...{ atUs: i * 7_000, prompt: 9, content: [1, 2 + (i % 4)] },
+    atUs: i * 7_000,
+    prompt: 9,
+    content: [1, 2 + (i % 4)],
   }));
 
   it('are those of every ready engine, by role and place', () => {

@@ -9,7 +9,10 @@ export function poolRecord(member: KvPoolMember, counters: EngineCounters): KvPo
   const { promptTokensLoadedFromHost: hostTokens, promptTokensFetched: fetchedTokens } = counters;
   return {
     deviceTokens: counters.promptTokensCached - hostTokens - fetchedTokens,
-    ...{ hostTokens, fetchedTokens, fetchUs, blocks: terms.blocks },
+    hostTokens,
+    fetchedTokens,
+    fetchUs,
+    blocks: terms.blocks,
     fetchedBytes: fetched * terms.bytesPerBlock,
     storedBlocks: stored,
     evictedBlocks: evicted,

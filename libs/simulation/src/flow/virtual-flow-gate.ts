@@ -32,7 +32,9 @@ export class VirtualFlowGate {
   ) {
     const random = RandomStream.root(scenario.seed).stream('flow control');
     const built = buildFlowPolicy(policy, {
-      ...{ timeoutUs: limits.timeoutUs, random, watch: parts.policyWatch },
+      timeoutUs: limits.timeoutUs,
+      random,
+      watch: parts.policyWatch,
     });
     const capacity = (): number => concurrency * Math.max(1, parts.generating());
     this.control = new FlowControl(built, limits, capacity, {

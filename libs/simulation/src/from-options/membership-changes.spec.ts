@@ -21,8 +21,12 @@ function steadyLoad() {
 
 function scenario(topology: string, overrides: Partial<BatonConfig>) {
   const config = defaultConfig({
-    ...{ topology, stepTime: 'constant', timeToFirstToken: 20, interTokenLatency: 10 },
-    ...{ maxNumSeqs: 16, ...overrides },
+    topology,
+    stepTime: 'constant',
+    timeToFirstToken: 20,
+    interTokenLatency: 10,
+    maxNumSeqs: 16,
+    ...overrides,
   });
   return scenarioOf(config, steadyLoad(), { changes: configuredChanges(config) });
 }

@@ -14,8 +14,12 @@ function workloadOf(requests: number, gapUs: number) {
 
 function scenario(overrides: Partial<BatonConfig>, requests = 40, gapUs = 30_000) {
   const config = defaultConfig({
-    ...{ topology: '2A', model: 'llama-3.1-8b', gpu: 'h100', pipelineParallelSize: 2 },
-    ...{ stepTime: 'roofline', ...overrides },
+    topology: '2A',
+    model: 'llama-3.1-8b',
+    gpu: 'h100',
+    pipelineParallelSize: 2,
+    stepTime: 'roofline',
+    ...overrides,
   });
   return scenarioOf(config, workloadOf(requests, gapUs));
 }

@@ -115,7 +115,13 @@ export function poolOf(config: BatonConfig, role: EngineRole, count: number): En
   const size = config.dataParallelSize;
   const { transferTimes, transferShape, kvPool } = setup;
   return {
-    ...{ role, count, options, gpus, kvBytesPerToken, link, transferShape },
+    role,
+    count,
+    options,
+    gpus,
+    kvBytesPerToken,
+    link,
+    transferShape,
     ...(kvPool && { kvPool }),
     ...(size > 1 && { dataParallel: { size, isLockstep: lockstepRanks !== undefined } }),
     ...(transferTimes && { transferTimes }),

@@ -10,7 +10,9 @@ import { totalUs } from './step-operator';
 import { SHIPPED_OPERATORS } from '../../../../test/support/shipped-operators';
 
 const place = (model: string, gpu: string, tp = 1) => ({
-  ...{ model: findModel(model), gpu: findGpu(gpu), tp },
+  model: findModel(model),
+  gpu: findGpu(gpu),
+  tp,
 });
 
 const DEPLOYMENTS = [

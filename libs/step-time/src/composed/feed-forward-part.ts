@@ -80,7 +80,8 @@ function gated(parts: StepParts, intermediate: number): Gated {
   const inputs = feedForwardMatrices - 1;
   const layers = layersOf(parts, linearFormat(model.precision));
   const up = {
-    ...{ n: inputs * width, k: hidden },
+    n: inputs * width,
+    k: hidden,
     mayArriveQuantised: isNormQuantising(parts),
   };
   const bytesPerToken = ACTIVATION_BYTES * (inputs + 1) * width;

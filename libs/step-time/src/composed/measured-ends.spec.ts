@@ -6,7 +6,11 @@ import { buildStepTimeModel } from '../build-step-time-model';
 import type { Framework } from './framework';
 
 const place = (model: string, gpu: string, dp = 1): EnginePlacement => ({
-  ...{ model: findModel(model), gpu: findGpu(gpu), tp: 1, dp, expertParallel: dp > 1 },
+  model: findModel(model),
+  gpu: findGpu(gpu),
+  tp: 1,
+  dp,
+  expertParallel: dp > 1,
 });
 const build = (placement: EnginePlacement, framework: Framework = 'vllm') =>
   buildStepTimeModel({ kind: 'composed', framework }, placement, SHIPPED_OPERATORS);

@@ -32,7 +32,8 @@ describe('checkpoints that are quantised in part', () => {
     const tokens = PROMPTS.prompts * PROMPTS.length;
     const second = inPrecision('deepseek-v3', {
       ...NVFP4,
-      ...{ attention: 'bf16', attentionOutput: 'nvfp4' },
+      attention: 'bf16',
+      attentionOutput: 'nvfp4',
     });
     const first = inPrecision('deepseek-v3', { ...NVFP4, attention: 'bf16' });
     const usOf = (format: 'bf16' | 'nvfp4', rows: number) =>
@@ -54,7 +55,9 @@ describe('checkpoints that are quantised in part', () => {
       composer.linear(4096, false).find(({ name }) => name === 'experts')!.us;
     const shape = {
       ...({ distribution: 'power_law_1.01', topK: 8, experts: 384, hidden: 7168 } as const),
-      ...{ intermediate: 2048, tensorParallel: 8, expertParallel: 1 },
+      intermediate: 2048,
+      tensorParallel: 8,
+      expertParallel: 1,
     };
     expect(expertsOf(own)).toBe(60 * tables.experts('int4_wo')!.timeUs(shape, 4096)!);
   });

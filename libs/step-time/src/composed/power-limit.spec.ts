@@ -32,7 +32,10 @@ function products(gpu: string, run: string): Product[] {
     .map((row) => row.split(','))
     .filter(([kernel, , , , , how]) => kernel === 'gemm' && how === run)
     .map(([, format, n, k, m, , us]) => ({
-      ...{ m: Number(m), n: Number(n), k: Number(k), us: Number(us) },
+      m: Number(m),
+      n: Number(n),
+      k: Number(k),
+      us: Number(us),
       format: format as Product['format'],
     }));
 }

@@ -29,8 +29,13 @@ function partsOf(gpuName: string, dp: number, framework: Framework = 'trtllm'): 
 
 function routed(parts: StepParts, isDecodeOnly = true) {
   const shape = {
-    ...{ distribution: 'power_law_1.01', topK: 8, experts: 256, hidden: 7168 },
-    ...{ intermediate: 2048, tensorParallel: 1, expertParallel: parts.placement.dp! },
+    distribution: 'power_law_1.01',
+    topK: 8,
+    experts: 256,
+    hidden: 7168,
+    intermediate: 2048,
+    tensorParallel: 1,
+    expertParallel: parts.placement.dp!,
   };
   return routedExpertsOf(parts, shape, isDecodeOnly);
 }

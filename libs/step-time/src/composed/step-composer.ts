@@ -204,7 +204,8 @@ function projectionsOf(parts: StepParts): StepOperatorLaw[] {
   const width = (heads / tp) * headDim;
   const into = layersOf(parts, attentionFormat(model.precision));
   const qkv = {
-    ...{ n: width + 2 * kvHeads * headDim, k: hidden },
+    n: width + 2 * kvHeads * headDim,
+    k: hidden,
     mayArriveQuantised: isNormQuantising(parts),
   };
   const behind = layersOf(parts, attentionOutputFormat(model.precision));

@@ -18,8 +18,14 @@ export interface StepParts extends Kernels {
 }
 
 const FORMAT_NAMES = {
-  ...{ bf16: 'BF16', fp8: 'FP8', fp8_static: 'static FP8', fp8_block: 'block-wise FP8' },
-  ...{ nvfp4: 'NVFP4', mxfp4: 'MXFP4', int4: 'INT4', int4_group32: 'INT4' },
+  bf16: 'BF16',
+  fp8: 'FP8',
+  fp8_static: 'static FP8',
+  fp8_block: 'block-wise FP8',
+  nvfp4: 'NVFP4',
+  mxfp4: 'MXFP4',
+  int4: 'INT4',
+  int4_group32: 'INT4',
 } as const;
 
 /** A linear layer of fixed widths, in µs by rows. */

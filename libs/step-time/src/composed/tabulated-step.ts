@@ -93,7 +93,8 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
       totalUs([composer.outputHead(rows), composer.sampler(rows)]),
     ),
     decode: {
-      ...{ sequences, contexts },
+      sequences,
+      contexts,
       us: sequences.map((count) =>
         contexts.map((context) =>
           rounded(composer.attention.decodeUs({ sequences: count, context })),
@@ -101,7 +102,8 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
       ),
     },
     prefill: {
-      ...{ prompts, lengths },
+      prompts,
+      lengths,
       us: prompts.map((count) =>
         lengths.map((length) =>
           rounded(composer.attention.prefillUs({ prompts: count, length, cached: 0 })),

@@ -17,12 +17,19 @@ describe('a user’s own front end', () => {
   it('takes the times of its fields', () => {
     const own = frontEndFromFields({ request_ms: 2.5, prompt_token_us: 4 }, 'own');
     expect(own).toEqual({
-      ...{ name: 'own', requestUs: 2_500, promptTokenUs: 4, dispatch: 'serial' },
-      ...{ requestBusyUs: 0, promptTokenBusyUs: 0, serversPerEngine: 1 },
+      name: 'own',
+      requestUs: 2_500,
+      promptTokenUs: 4,
+      dispatch: 'serial',
+      requestBusyUs: 0,
+      promptTokenBusyUs: 0,
+      serversPerEngine: 1,
     });
     expect(passUs(own, 1_000)).toBe(6_500);
     expect(frontEndFromFields({ request_ms: 0, dispatch: 'concurrent' }, 'own')).toMatchObject({
-      ...{ requestUs: 0, promptTokenUs: 0, dispatch: 'concurrent' },
+      requestUs: 0,
+      promptTokenUs: 0,
+      dispatch: 'concurrent',
     });
   });
 

@@ -7,7 +7,10 @@ const LATENT = { model: findModel('deepseek-v3'), gpu: findGpu('h200'), tp: 1 };
 
 function decode(decodeSeqs: number, draftsPerSeq: number, context = 1_000): BatchAggregates {
   return {
-    ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
+    prefillTokens: 0,
+    prefillSeqs: 0,
+    prefillQuadratic: 0,
+    prefillContext: 0,
     decodeSeqs,
     decodeContext: decodeSeqs * context,
     draftTokens: decodeSeqs * draftsPerSeq,

@@ -7,7 +7,10 @@ import type { FactorProfile } from './factors';
 
 const PROFILE: FactorProfile = { prefill: 1, decode: 1, constantMs: 0, valid: {} };
 const place = (model: string, ranks: Partial<EnginePlacement> = {}): EnginePlacement => ({
-  ...{ model: findModel(model), gpu: findGpu('h100'), tp: 1, ...ranks },
+  model: findModel(model),
+  gpu: findGpu('h100'),
+  tp: 1,
+  ...ranks,
 });
 const build = (profile: FactorProfile, placement: EnginePlacement, choices: object = {}) =>
   buildStepTimeModel({ kind: 'factors', profile, ...choices }, placement, SHIPPED_OPERATORS);

@@ -3,8 +3,13 @@ import type { BatchAggregates, StepTimeModel } from '../port/step-time-model';
 import { FactoredStepTime } from './factors';
 
 const EMPTY: BatchAggregates = {
-  ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
-  ...{ decodeSeqs: 0, decodeContext: 0, kvUsage: 0 },
+  prefillTokens: 0,
+  prefillSeqs: 0,
+  prefillQuadratic: 0,
+  prefillContext: 0,
+  decodeSeqs: 0,
+  decodeContext: 0,
+  kvUsage: 0,
 };
 const PROMPT = { prefillTokens: 100, prefillSeqs: 1, prefillQuadratic: 10_000 };
 const DECODE = { decodeSeqs: 3, decodeContext: 700 };

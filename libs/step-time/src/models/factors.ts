@@ -120,8 +120,14 @@ function partsOf(base: StepTimeModel, batch: BatchAggregates, rest: Batch): [num
 
 function emptyBatch(): Batch {
   return {
-    ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
-    ...{ decodeSeqs: 0, decodeContext: 0, draftTokens: 0, kvUsage: 0 },
+    prefillTokens: 0,
+    prefillSeqs: 0,
+    prefillQuadratic: 0,
+    prefillContext: 0,
+    decodeSeqs: 0,
+    decodeContext: 0,
+    draftTokens: 0,
+    kvUsage: 0,
     expertTokens: undefined,
   };
 }

@@ -139,7 +139,10 @@ function shapeOf(fields: readonly string[]): ExpertShape {
   const [distribution = '', ...numbers] = fields;
   const [topK, experts, hidden, intermediate, tensorParallel, expertParallel] = numbers.map(Number);
   return {
-    ...{ distribution, topK: topK!, experts: experts!, hidden: hidden! },
+    distribution,
+    topK: topK!,
+    experts: experts!,
+    hidden: hidden!,
     intermediate: intermediate!,
     tensorParallel: tensorParallel!,
     expertParallel: expertParallel!,

@@ -8,7 +8,10 @@ import type { BatchAggregates, StepTimeModel } from '../port/step-time-model';
 import { hopFrom } from './hop';
 
 const place = (model: string, tp: number, pp: number): EnginePlacement => ({
-  ...{ model: findModel(model), gpu: findGpu('h100'), tp, pp },
+  model: findModel(model),
+  gpu: findGpu('h100'),
+  tp,
+  pp,
 });
 const build = (kind: 'auto' | 'composed' | 'roofline', placement: EnginePlacement) =>
   buildStepTimeModel({ kind, overheadMs: 0 }, placement, SHIPPED_OPERATORS);

@@ -42,7 +42,9 @@ export function factorsToFile(profile: FactorProfile, standardErrors: Section): 
     own_operators: profile.ownOperators,
     formula: 'prefill * (step without decode) + decode * (what decode adds) + constant_ms',
     factors: {
-      ...{ prefill: profile.prefill, decode: profile.decode, constant_ms: profile.constantMs },
+      prefill: profile.prefill,
+      decode: profile.decode,
+      constant_ms: profile.constantMs,
     },
     standard_errors: standardErrors,
     valid: validToFile(profile.valid),

@@ -26,8 +26,12 @@ describe('the age of metrics', () => {
     const scaling = configure({ scaleInterval: 0.1, scaleMetricsAge: 100 })!;
     const autoscaler = scaling.create();
     const totals = {
-      ...{ arrived: 0, finished: 0, promptTokens: 0, outputTokens: 0 },
-      ...{ ttft: { sumSeconds: 0, count: 0 }, itl: { sumSeconds: 0, count: 0 } },
+      arrived: 0,
+      finished: 0,
+      promptTokens: 0,
+      outputTokens: 0,
+      ttft: { sumSeconds: 0, count: 0 },
+      itl: { sumSeconds: 0, count: 0 },
       e2el: { sumSeconds: 0, count: 0 },
     };
     const engine = { state: 'ready', running: 0, waiting: 0, kvUsage: 0 } as const;

@@ -214,7 +214,10 @@ function capacitiesOf(config: BatonConfig, max: Topology): Capacities {
     const { stepTime, maxNumBatchedTokens, maxNumSeqs, numBlocks, blockSize } = options;
     const kvTokens = numBlocks * blockSize;
     const capacity = new EngineCapacity({
-      ...{ stepTime, maxNumBatchedTokens, maxNumSeqs, kvTokens },
+      stepTime,
+      maxNumBatchedTokens,
+      maxNumSeqs,
+      kvTokens,
       ranks: config.dataParallelSize,
     });
     return [role, capacity] as const;

@@ -25,7 +25,11 @@ export function liveAutoscaler(
   const { create, intervalUs } = configuredAutoscaler(config, parseTopology(config.topology))!;
   const url = baseUrl(config);
   return new LiveAutoscaler({
-    ...{ config, autoscaler: create(liveWatch(onPolicyFault)), intervalUs, membership, say },
+    config,
+    autoscaler: create(liveWatch(onPolicyFault)),
+    intervalUs,
+    membership,
+    say,
     scrape: async () => readPage(await fetchPage(config, url)),
   });
 }

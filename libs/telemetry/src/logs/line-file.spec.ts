@@ -81,7 +81,8 @@ describe('a file of lines', () => {
     await file.close();
     expect(said).toHaveLength(1);
     expect(JSON.parse(said[0]!)).toMatchObject({
-      ...{ msg: 'the file cannot be written any more', file: '/dev/full' },
+      msg: 'the file cannot be written any more',
+      file: '/dev/full',
       reason: 'ENOSPC: no space left on device',
     });
     expect(said[0]).not.toContain('stack');

@@ -3,7 +3,8 @@ import { createLogger, moduleLogger } from './logger';
 
 describe('levels of modules', () => {
   const logger = createLogger({
-    ...{ name: 'api', level: 'warn' },
+    name: 'api',
+    level: 'warn',
     levels: ['recovery=debug', 'frame-inbox=silent'],
   });
 

@@ -129,8 +129,17 @@ describe.each(TEMPLATE_NAMES)('an answer that comes back, in %s,', (name) => {
   const template = templateNamed(name);
   const reasoning = { lengthModel: () => 12, effort: 1, maxTokens: Infinity };
   const input = {
-    ...{ tokenizer, template, model: 'm', seed: 3, choice: 0, maxTokens: 400, minTokens: 0 },
-    ...{ ignoreEos: false, includeStop: false, stop: [], stopTokenIds: [] },
+    tokenizer,
+    template,
+    model: 'm',
+    seed: 3,
+    choice: 0,
+    maxTokens: 400,
+    minTokens: 0,
+    ignoreEos: false,
+    includeStop: false,
+    stop: [],
+    stopTokenIds: [],
     lengthModel: () => 20,
   };
 

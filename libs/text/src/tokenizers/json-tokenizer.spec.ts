@@ -75,9 +75,19 @@ describe.each<TinyKind>(['byte-level', 'sentencepiece'])('a tokenizer.json (%s)'
       const tokenizer = await open();
       for (let seed = 0; seed < 20; seed++) {
         const plan = planOutput({
-          ...{ tokenizer, promptIds: tokenizer.encode('the'), model: 'm', seed, choice: 0 },
-          ...{ maxTokens: 60, minTokens: 0, ignoreEos: true, includeStop: false, words },
-          ...{ stop: [], stopTokenIds: [], lengthModel: () => 60 },
+          tokenizer,
+          promptIds: tokenizer.encode('the'),
+          model: 'm',
+          seed,
+          choice: 0,
+          maxTokens: 60,
+          minTokens: 0,
+          ignoreEos: true,
+          includeStop: false,
+          words,
+          stop: [],
+          stopTokenIds: [],
+          lengthModel: () => 60,
         });
         expect(tokenizer.encode(visibleText(tokenizer, plan))).toEqual([...plan.tokenIds]);
       }
@@ -92,17 +102,19 @@ describe.each<TinyKind>(['byte-level', 'sentencepiece'])('a tokenizer.json (%s)'
       required: ['a'],
     } as const;
     const plan = planOutput({
-      ...{
-        tokenizer,
-        promptIds: [1],
-        model: 'm',
-        seed: 1,
-        choice: 0,
-        maxTokens: 300,
-        minTokens: 0,
-      },
-      ...{ ignoreEos: false, includeStop: false, stop: [], stopTokenIds: [] },
-      ...{ lengthModel: () => 60, constraint: constrain({ kind: 'schema', schema }) },
+      tokenizer,
+      promptIds: [1],
+      model: 'm',
+      seed: 1,
+      choice: 0,
+      maxTokens: 300,
+      minTokens: 0,
+      ignoreEos: false,
+      includeStop: false,
+      stop: [],
+      stopTokenIds: [],
+      lengthModel: () => 60,
+      constraint: constrain({ kind: 'schema', schema }),
     });
     expect(JSON.parse(visibleText(tokenizer, plan))).toMatchObject({ a: 'x é' });
   });

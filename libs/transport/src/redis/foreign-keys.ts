@@ -18,8 +18,12 @@ type TypedKey = readonly [key: string, type: string];
 
 /** The keys of a queue by their types in Redis; `takers` and `woken` are ours, others BullMQ's. */
 const OF_QUEUE = Object.entries({
-  ...{ list: ['wait', 'active'], zset: ['prioritized', 'marker', 'takers'], set: ['stalled'] },
-  ...{ hash: ['meta', 'woken'], stream: ['events'], string: ['id'] },
+  list: ['wait', 'active'],
+  zset: ['prioritized', 'marker', 'takers'],
+  set: ['stalled'],
+  hash: ['meta', 'woken'],
+  stream: ['events'],
+  string: ['id'],
 }).flatMap(([type, parts]) => parts.map((part) => [part, type] as const));
 
 /** The collections of documents; each tenant has its own. */

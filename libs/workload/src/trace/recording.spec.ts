@@ -85,7 +85,9 @@ describe('the measurements of a request', () => {
       flow: text,
       prefillEngine: text,
       decodeEngine: text,
-      ...{ tokens, cachedTokens: tokens, transferredTokens: tokens },
+      tokens,
+      cachedTokens: tokens,
+      transferredTokens: tokens,
       stamped: fc.record({ ...seen, scheduledUs: us, heldUs: us, decodeUs: us }),
       seen: fc.record(seen),
       gapsUs: fc.array(fc.tuple(fc.nat(1e6), fc.nat(100))),
@@ -93,7 +95,10 @@ describe('the measurements of a request', () => {
     fc.assert(
       fc.property(measured, (given) => {
         const line = traceLine({
-          ...{ id: 'a', arrivalUs: 0, promptTokens: 1, outputTokens: 1 },
+          id: 'a',
+          arrivalUs: 0,
+          promptTokens: 1,
+          outputTokens: 1,
           measured: given,
         });
         expect(parseMeasured(line, 'run.jsonl', 1)).toEqual({ id: 'a', measured: given });

@@ -33,7 +33,8 @@ describe('the access log of a router', () => {
     const { id, measured } = parseRouterLine(line({ ttft_ms: 12.5 }), 'f', 1);
     expect(id).toBe('a');
     expect(measured).toMatchObject({
-      ...{ prefillEngine: '10.0.0.3:8000', decodeEngine: '10.0.0.3:8000' },
+      prefillEngine: '10.0.0.3:8000',
+      decodeEngine: '10.0.0.3:8000',
       seen: { firstTokenUs: 12_500 },
     });
     const split = parseRouterLine(line({ decode_endpoint: 'd' }), 'f', 1).measured;

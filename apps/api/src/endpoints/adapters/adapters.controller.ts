@@ -19,7 +19,8 @@ export class AdaptersController {
   constructor(private readonly registry: AdapterRegistry) {}
 
   @Describe('Models', 'Load a LoRA adapter', {
-    ...{ body: 'Object', answers: ['text'] },
+    body: 'Object',
+    answers: ['text'],
     example: { lora_name: 'relay', lora_path: '/adapters/relay' },
   })
   @Post('load_lora_adapter')
@@ -35,7 +36,9 @@ export class AdaptersController {
   }
 
   @Describe('Models', 'Unload a LoRA adapter', {
-    ...{ body: 'Object', answers: ['text'], example: { lora_name: 'relay' } },
+    body: 'Object',
+    answers: ['text'],
+    example: { lora_name: 'relay' },
   })
   @Post('unload_lora_adapter')
   @HttpCode(200)

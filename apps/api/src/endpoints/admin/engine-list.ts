@@ -28,7 +28,9 @@ export function engineEntry(engine: MemberEngine): ListedEngine {
   const { engineId: id, role, state, ranks } = engine;
   return {
     object: 'engine',
-    ...{ id, role, state },
+    id,
+    role,
+    state,
     pid: ranks[0]?.pid,
     host: ranks[0]?.host,
     requests: memberLoad(engine),

@@ -26,8 +26,11 @@ export class EnginesController {
   }
 
   @Describe('Administration', 'Start engines', {
-    ...{ body: 'Object', example: { role: 'decode', count: 1 }, result: 'Joining' },
-    ...{ status: BEGUN, detail: 'The list of engines shows the progress.' },
+    body: 'Object',
+    example: { role: 'decode', count: 1 },
+    result: 'Joining',
+    status: BEGUN,
+    detail: 'The list of engines shows the progress.',
   })
   @Post()
   @HttpCode(BEGUN)
@@ -46,7 +49,8 @@ export class EnginesController {
   }
 
   @Describe('Administration', 'Remove an engine', {
-    ...{ status: BEGUN, result: 'Leaving' },
+    status: BEGUN,
+    result: 'Leaving',
     detail: 'The engine finishes its requests first.',
   })
   @Delete(':id')
@@ -57,7 +61,9 @@ export class EnginesController {
   }
 
   @Describe('Administration', 'Change the role of an engine', {
-    ...{ body: 'Object', example: { role: 'prefill' }, result: 'Becoming' },
+    body: 'Object',
+    example: { role: 'prefill' },
+    result: 'Becoming',
     status: BEGUN,
     detail: 'The engine finishes its requests first.',
   })

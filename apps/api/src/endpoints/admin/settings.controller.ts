@@ -39,7 +39,9 @@ export class SettingsController {
   }
 
   @Describe('Administration', 'Change settings while the cluster runs', {
-    ...{ body: 'Object', example: { failure_injection_rate: 0 }, result: 'Settings' },
+    body: 'Object',
+    example: { failure_injection_rate: 0 },
+    result: 'Settings',
     detail: 'A refused change leaves every setting as it is.',
   })
   @Post()

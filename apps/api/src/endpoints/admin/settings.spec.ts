@@ -48,7 +48,8 @@ describe('/admin/config', () => {
     await start({ faults: JSON.stringify([BUSY]), speedup: 20 });
     const view = (await (await call()).json()) as View;
     expect(view).toMatchObject({
-      ...{ object: 'config', revision: 0 },
+      object: 'config',
+      revision: 0,
       settings: { faults: [BUSY], failure_injection_rate: 0, placement: 'pull' },
       fixed: { topology: '1P2D', speedup: 20 },
     });

@@ -16,7 +16,9 @@ export class ChatController {
   ) {}
 
   @Describe('Text', 'Answer a conversation', {
-    ...{ body: 'ChatCompletionRequest', result: 'ChatCompletion', ...STREAMED },
+    body: 'ChatCompletionRequest',
+    result: 'ChatCompletion',
+    ...STREAMED,
   })
   @Post()
   chat(
@@ -31,7 +33,8 @@ export class ChatController {
   }
 
   @Describe('Text', 'Answer several conversations in one request', {
-    ...{ body: 'ChatCompletionBatchRequest', result: 'ChatCompletion' },
+    body: 'ChatCompletionBatchRequest',
+    result: 'ChatCompletion',
   })
   @Post('batch')
   chatBatch(

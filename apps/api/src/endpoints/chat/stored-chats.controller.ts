@@ -33,7 +33,9 @@ export class StoredChatsController {
   }
 
   @Describe('Text', 'Change the metadata of a stored chat completion', {
-    ...{ body: 'Object', example: { metadata: { topic: 'relay' } }, result: 'ChatCompletion' },
+    body: 'Object',
+    example: { metadata: { topic: 'relay' } },
+    result: 'ChatCompletion',
   })
   @Post(':id')
   @HttpCode(200)
@@ -51,7 +53,8 @@ export class StoredChatsController {
   }
 
   @Describe('Text', 'List the messages of a stored chat completion', {
-    ...{ query: PAGING, result: 'List' },
+    query: PAGING,
+    result: 'List',
   })
   @Get(':id/messages')
   @Header('content-type', JSON_TYPE)

@@ -19,15 +19,25 @@ describe('a chat completion with store', () => {
 
   const create = (more: object = {}) =>
     client.chat.completions.create({
-      ...{ model: 'llama-3.1-8b', messages, max_tokens: 8, store: true, ...more },
+      model: 'llama-3.1-8b',
+      messages,
+      max_tokens: 8,
+      store: true,
+      ...more,
     });
 
   it('is read back as it was answered, with its request', async () => {
     const made = await create({ metadata: { run: '7' }, temperature: 0.5, n: 2 });
     const found = await client.chat.completions.retrieve(made.id);
     expect(found).toMatchObject({
-      ...{ id: made.id, object: 'chat.completion', created: made.created, model: made.model },
-      ...{ usage: made.usage, metadata: { run: '7' }, temperature: 0.5, seed: null },
+      id: made.id,
+      object: 'chat.completion',
+      created: made.created,
+      model: made.model,
+      usage: made.usage,
+      metadata: { run: '7' },
+      temperature: 0.5,
+      seed: null,
     });
     expect(found.choices).toEqual(made.choices);
   });
@@ -48,7 +58,10 @@ describe('a chat completion with store', () => {
     expect(data).toEqual([
       { id: `${id}-0`, name: null, role: 'system', content: 'Be brief.', content_parts: null },
       {
-        ...{ id: `${id}-1`, name: null, role: 'user', content: null },
+        id: `${id}-1`,
+        name: null,
+        role: 'user',
+        content: null,
         content_parts: [{ type: 'text', text: 'Why a baton?' }],
       },
     ]);
@@ -83,7 +96,9 @@ describe('a chat completion with store', () => {
   it('is gone once it is deleted', async () => {
     const { id } = await create();
     expect(await client.chat.completions.delete(id)).toEqual({
-      ...{ id, object: 'chat.completion.deleted', deleted: true },
+      id,
+      object: 'chat.completion.deleted',
+      deleted: true,
     });
     for (const gone of [
       client.chat.completions.retrieve(id),

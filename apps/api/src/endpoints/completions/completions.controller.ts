@@ -10,7 +10,9 @@ export class CompletionsController {
   constructor(private readonly generation: RequestWay) {}
 
   @Describe('Text', 'Continue prompts', {
-    ...{ body: 'CompletionRequest', result: 'Completion', ...STREAMED },
+    body: 'CompletionRequest',
+    result: 'Completion',
+    ...STREAMED,
   })
   @Post()
   complete(

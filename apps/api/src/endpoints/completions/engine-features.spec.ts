@@ -28,7 +28,9 @@ class Setting {
     const transport = attachInProcess(fixture.hub);
     const log = createLogger({ name: 'engines', level: 'silent' });
     const hosts = await WorkerHosts.start({
-      ...{ config, transport, log },
+      config,
+      transport,
+      log,
       engines: { aggregated: 1 },
     });
     await until(async () => (await fetch(`${fixture.api.url}/health/ready`)).ok);
@@ -95,8 +97,10 @@ describe.each(['openai', 'vllm'] as const)('cache_hit_threshold in the %s dialec
 describe('speculative decoding', () => {
   const TOKENS = 60;
   const asked = {
-    ...{ messages: [{ role: 'user', content: PROMPT }], stream: true },
-    ...{ max_tokens: TOKENS, ignore_eos: true },
+    messages: [{ role: 'user', content: PROMPT }],
+    stream: true,
+    max_tokens: TOKENS,
+    ignore_eos: true,
   };
 
   it('sends in bursts the text that otherwise comes token by token', async () => {

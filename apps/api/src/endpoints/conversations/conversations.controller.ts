@@ -25,7 +25,8 @@ export class ConversationsController {
   constructor(private readonly conversations: ConversationsService) {}
 
   @Describe('Conversations', 'Create a conversation', {
-    ...{ body: 'ConversationRequest', result: 'Conversation' },
+    body: 'ConversationRequest',
+    result: 'Conversation',
   })
   @Post()
   @HttpCode(200)
@@ -42,7 +43,8 @@ export class ConversationsController {
   }
 
   @Describe('Conversations', 'Change the metadata of a conversation', {
-    ...{ body: 'ConversationRequest', result: 'Conversation' },
+    body: 'ConversationRequest',
+    result: 'Conversation',
     example: { metadata: { topic: 'relay' } },
   })
   @Post(':id')
@@ -61,7 +63,8 @@ export class ConversationsController {
   }
 
   @Describe('Conversations', 'Add items to a conversation', {
-    ...{ body: 'ConversationRequest', result: 'List' },
+    body: 'ConversationRequest',
+    result: 'List',
     example: { items: [{ type: 'message', role: 'user', content: 'Hello' }] },
   })
   @Post(':id/items')

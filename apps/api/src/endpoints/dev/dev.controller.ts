@@ -119,7 +119,9 @@ export class DevController {
   }
 
   @Describe('Development mode', 'Abort requests', {
-    ...{ body: 'Object', example: { request_ids: ['chatcmpl-1'] }, result: 'Aborted' },
+    body: 'Object',
+    example: { request_ids: ['chatcmpl-1'] },
+    result: 'Aborted',
     detail: 'Without `request_ids` all requests end.',
   })
   @Post('abort_requests')

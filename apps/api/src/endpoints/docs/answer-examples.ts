@@ -13,11 +13,18 @@ const USAGE = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
 const ITEM = { id: 'msg_1', type: 'message', role: 'user', status: 'completed', content: [] };
 const BEGUN = { id: 'decode-1', state: 'draining' };
 const MODEL = {
-  ...{ id: MODEL_NAME, object: 'model', created: CREATED, owned_by: 'vllm' },
-  ...{ root: MODEL_NAME, parent: null, max_model_len: 131_072 },
+  id: MODEL_NAME,
+  object: 'model',
+  created: CREATED,
+  owned_by: 'vllm',
+  root: MODEL_NAME,
+  parent: null,
+  max_model_len: 131_072,
 };
 const RENDERED = {
-  ...{ request_id: 'cmpl-1-0', model: MODEL_NAME, token_ids: [1, 2, 3] },
+  request_id: 'cmpl-1-0',
+  model: MODEL_NAME,
+  token_ids: [1, 2, 3],
   sampling_params: { max_tokens: 8 },
 };
 const LISTED = { object: 'list', first_id: 'msg_1', last_id: 'msg_1', has_more: false };
@@ -27,7 +34,10 @@ const GENERATED = {
   ChatCompletion: {
     description: 'An answered chat: its choices, and the tokens of prompt and answer.',
     example: {
-      ...{ id: 'chatcmpl-1', object: 'chat.completion', created: CREATED, model: MODEL_NAME },
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: CREATED,
+      model: MODEL_NAME,
       choices: [
         { index: 0, message: { role: 'assistant', content: 'A relay' }, finish_reason: 'length' },
       ],
@@ -37,7 +47,10 @@ const GENERATED = {
   Completion: {
     description: 'Continued prompts: one choice per prompt and `n`, and the tokens of all.',
     example: {
-      ...{ id: 'cmpl-1', object: 'text_completion', created: CREATED, model: MODEL_NAME },
+      id: 'cmpl-1',
+      object: 'text_completion',
+      created: CREATED,
+      model: MODEL_NAME,
       choices: [{ index: 0, text: ' a runner', finish_reason: 'length' }],
       usage: USAGE,
     },
@@ -45,15 +58,21 @@ const GENERATED = {
   Response: {
     description: 'A response: its status, its output items and its tokens.',
     example: {
-      ...{ id: 'resp_1', object: 'response', created_at: CREATED, model: MODEL_NAME },
-      ...{ status: 'completed', output: [{ type: 'message' }] },
+      id: 'resp_1',
+      object: 'response',
+      created_at: CREATED,
+      model: MODEL_NAME,
+      status: 'completed',
+      output: [{ type: 'message' }],
       usage: { input_tokens: 9, output_tokens: 3 },
     },
   },
   CompactedResponse: {
     description: 'Items that replace a conversation in the next request.',
     example: {
-      ...{ id: 'resp_1', object: 'response.compaction', created_at: CREATED },
+      id: 'resp_1',
+      object: 'response.compaction',
+      created_at: CREATED,
       output: [ITEM, { type: 'compaction', id: 'cmp_1', encrypted_content: 'QSByZWxheQ==' }],
     },
   },
@@ -64,8 +83,12 @@ const GENERATED = {
   Message: {
     description: "A message in Anthropic's shape: its content blocks and its tokens.",
     example: {
-      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: MODEL_NAME },
-      ...{ content: [{ type: 'text', text: 'A relay' }], stop_reason: 'max_tokens' },
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: MODEL_NAME,
+      content: [{ type: 'text', text: 'A relay' }],
+      stop_reason: 'max_tokens',
       usage: { input_tokens: 9, output_tokens: 3 },
     },
   },
@@ -76,7 +99,9 @@ const GENERATED = {
   Conversation: {
     description: 'A stored conversation, without its items.',
     example: {
-      ...{ id: 'conv_1', object: 'conversation', created_at: CREATED },
+      id: 'conv_1',
+      object: 'conversation',
+      created_at: CREATED,
       metadata: { topic: 'relay' },
     },
   },
@@ -93,35 +118,45 @@ const TEXTS = {
   EmbeddingList: {
     description: 'One vector per input, of length 1; as base64 text on request.',
     example: {
-      ...{ object: 'list', model: MODEL_NAME, usage: POOLED_USAGE },
+      object: 'list',
+      model: MODEL_NAME,
+      usage: POOLED_USAGE,
       data: [{ index: 0, object: 'embedding', embedding: [0.6, 0.8] }],
     },
   },
   PooledList: {
     description: 'One vector, or one set of class probabilities or one score, per input.',
     example: {
-      ...{ object: 'list', model: MODEL_NAME, usage: POOLED_USAGE },
+      object: 'list',
+      model: MODEL_NAME,
+      usage: POOLED_USAGE,
       data: [{ index: 0, object: 'score', score: 0.5 }],
     },
   },
   RankedDocuments: {
     description: 'Documents by falling relevance to the query.',
     example: {
-      ...{ id: 'score-1', model: MODEL_NAME, usage: POOLED_USAGE },
+      id: 'score-1',
+      model: MODEL_NAME,
+      usage: POOLED_USAGE,
       results: [{ index: 0, document: { text: 'A runner.' }, relevance_score: 0.5 }],
     },
   },
   GeneratedTokens: {
     description: 'Generated token ids, without their texts.',
     example: {
-      ...{ request_id: '1', model: MODEL_NAME, created: CREATED, usage: USAGE },
+      request_id: '1',
+      model: MODEL_NAME,
+      created: CREATED,
+      usage: USAGE,
       choices: [{ index: 0, token_ids: [4, 5, 6], finish_reason: 'length' }],
     },
   },
   SglangGenerated: {
     description: "Generated text in SGLang's shape; a list for several prompts.",
     example: {
-      ...{ text: ' a runner', output_ids: [4, 5] },
+      text: ' a runner',
+      output_ids: [4, 5],
       meta_info: { id: '1', prompt_tokens: 9, completion_tokens: 2 },
     },
   },
@@ -182,9 +217,14 @@ const STATES = {
   Batch: {
     description: 'The current batches: sums over all engines, and each engine.',
     example: {
-      ...{ prefill_queue_depth: 0, prefill_batch_size: 1, prefill_batch_tokens: 512 },
-      ...{ decode_queue_depth: 0, decode_batch_size: 0, decode_avg_context_length: 0 },
-      ...{ decode_requests: [], engines: [] },
+      prefill_queue_depth: 0,
+      prefill_batch_size: 1,
+      prefill_batch_tokens: 512,
+      decode_queue_depth: 0,
+      decode_batch_size: 0,
+      decode_avg_context_length: 0,
+      decode_requests: [],
+      engines: [],
     },
   },
   EngineList: {
@@ -193,8 +233,12 @@ const STATES = {
       object: 'list',
       data: [
         {
-          ...{ object: 'engine', id: 'decode-1', role: 'decode', state: 'ready' },
-          ...{ requests: 3, ranks: [] },
+          object: 'engine',
+          id: 'decode-1',
+          role: 'decode',
+          state: 'ready',
+          requests: 3,
+          ranks: [],
         },
       ],
     },
@@ -215,7 +259,9 @@ const STATES = {
   Settings: {
     description: 'Settings that can change, settings that cannot, and the number of changes.',
     example: {
-      ...{ object: 'config', revision: 1, settings: { placement: 'pull' } },
+      object: 'config',
+      revision: 1,
+      settings: { placement: 'pull' },
       fixed: { topology: '2P2D' },
     },
   },

@@ -45,7 +45,9 @@ function operationHtml({ method, path, operation }: Entry, document: OpenApiDocu
   const body =
     schema === undefined ? '' : fieldsHtml('Body', schemaFields(resolved(schema, document)));
   const given = parameters.map(({ name, required, description: note = '', schema: form }) => ({
-    ...{ name, isRequired: required, form: typeName(form) },
+    name,
+    isRequired: required,
+    form: typeName(form),
     note,
   }));
   const types = Object.keys(((responses['200'] ?? responses['202'])?.['content'] ?? {}) as object);
@@ -64,7 +66,10 @@ interface FieldRow {
 function schemaFields({ properties = {}, required = [] }: JsonSchema): FieldRow[] {
   const names = new Set(required as readonly string[]);
   const rows = Object.entries(properties as Record<string, JsonSchema>).map(([name, form]) => ({
-    ...{ name, isRequired: names.has(name), form: typeName(form), note: rangeOf(form) },
+    name,
+    isRequired: names.has(name),
+    form: typeName(form),
+    note: rangeOf(form),
   }));
   return rows.sort((a, b) => Number(b.isRequired) - Number(a.isRequired));
 }

@@ -23,7 +23,8 @@ export class PoolingController {
   }
 
   @Describe('Embeddings and scores', 'Turn texts into vectors', {
-    ...{ body: 'EmbeddingRequest', result: 'EmbeddingList' },
+    body: 'EmbeddingRequest',
+    result: 'EmbeddingList',
   })
   @Post('v1/embeddings')
   embeddings(
@@ -35,7 +36,8 @@ export class PoolingController {
   }
 
   @Describe('Embeddings and scores', 'Turn texts into vectors, in the shape of vLLM', {
-    ...{ body: 'PoolingRequest', result: 'PooledList' },
+    body: 'PoolingRequest',
+    result: 'PooledList',
   })
   @Post('pooling')
   pooling(
@@ -47,7 +49,8 @@ export class PoolingController {
   }
 
   @Describe('Embeddings and scores', 'Classify texts', {
-    ...{ body: 'PoolingRequest', result: 'PooledList' },
+    body: 'PoolingRequest',
+    result: 'PooledList',
   })
   @Post('classify')
   classify(
@@ -59,7 +62,8 @@ export class PoolingController {
   }
 
   @Describe('Embeddings and scores', 'Score pairs of texts', {
-    ...{ body: 'ScoreRequest', result: 'PooledList' },
+    body: 'ScoreRequest',
+    result: 'PooledList',
   })
   @Post(['score', 'v1/score'])
   score(
@@ -71,7 +75,8 @@ export class PoolingController {
   }
 
   @Describe('Embeddings and scores', 'Order documents by a query', {
-    ...{ body: 'RerankRequest', result: 'RankedDocuments' },
+    body: 'RerankRequest',
+    result: 'RankedDocuments',
   })
   @Post(['rerank', 'v1/rerank', 'v2/rerank'])
   rerank(

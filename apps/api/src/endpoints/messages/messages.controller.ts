@@ -19,7 +19,8 @@ export class MessagesController {
   ) {}
 
   @Describe('Messages', "Answer a conversation in Anthropic's shape", {
-    ...{ body: 'MessagesRequest', result: 'Message' },
+    body: 'MessagesRequest',
+    result: 'Message',
     ...STREAMED,
   })
   @Post()
@@ -32,7 +33,8 @@ export class MessagesController {
   }
 
   @Describe('Messages', "Count the tokens of a conversation in Anthropic's shape", {
-    ...{ body: 'CountTokensRequest', result: 'MessageTokens' },
+    body: 'CountTokensRequest',
+    result: 'MessageTokens',
   })
   @Post('count_tokens')
   @HttpCode(200)

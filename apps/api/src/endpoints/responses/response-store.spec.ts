@@ -8,7 +8,9 @@ const stored = (id: string, status: string): StoredResponse =>
   ({
     apiId: 'api-1',
     response: { id, status, background: true, error: null, output: [] },
-    ...{ context: [], input: [], deltas: [] },
+    context: [],
+    input: [],
+    deltas: [],
   }) as never;
 
 describe('the store of responses', () => {

@@ -41,7 +41,9 @@ export class ResponsesController {
   ) {}
 
   @Describe('Responses', 'Create a response', {
-    ...{ body: 'ResponseRequest', result: 'Response', ...STREAMED },
+    body: 'ResponseRequest',
+    result: 'Response',
+    ...STREAMED,
   })
   @Post()
   create(
@@ -60,7 +62,8 @@ export class ResponsesController {
   }
 
   @Describe('Responses', 'Count the tokens of an input', {
-    ...{ body: 'ResponseRequest', result: 'InputTokens' },
+    body: 'ResponseRequest',
+    result: 'InputTokens',
   })
   @Post('input_tokens')
   @HttpCode(200)
@@ -74,7 +77,9 @@ export class ResponsesController {
   }
 
   @Describe('Responses', 'Shorten a conversation to items that the next request continues', {
-    ...{ body: 'ResponseRequest', requires: ['model'], result: 'CompactedResponse' },
+    body: 'ResponseRequest',
+    requires: ['model'],
+    result: 'CompactedResponse',
     example: { model: 'llama-3.1-8b', input: 'Why does a relay need a baton?' },
   })
   @Post('compact')
@@ -87,7 +92,9 @@ export class ResponsesController {
   }
 
   @Describe('Responses', 'Read a stored response', {
-    ...{ query: REPLAY, result: 'Response', ...STREAMED },
+    query: REPLAY,
+    result: 'Response',
+    ...STREAMED,
   })
   @Get(':id')
   async retrieve(

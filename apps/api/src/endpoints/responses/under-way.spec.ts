@@ -80,8 +80,13 @@ describe('a response that is under way', () => {
 
   it('is heard whole by all its listeners where its end is long', async () => {
     const answer = await client.post({
-      ...{ input: 'x', background: true, stream: true, max_output_tokens: 700, ignore_eos: true },
-      ...{ top_logprobs: 20, include: ['message.output_text.logprobs'] },
+      input: 'x',
+      background: true,
+      stream: true,
+      max_output_tokens: 700,
+      ignore_eos: true,
+      top_logprobs: 20,
+      include: ['message.output_text.logprobs'],
     });
     const run = await fixture.engine.next();
     run.token(0, 3);

@@ -11,7 +11,9 @@ export class GenerateController {
   constructor(private readonly generation: RequestWay) {}
 
   @Describe('Text', 'Continue token ids with token ids', {
-    ...{ body: 'GenerateRequest', result: 'GeneratedTokens', ...STREAMED },
+    body: 'GenerateRequest',
+    result: 'GeneratedTokens',
+    ...STREAMED,
   })
   @Post()
   generate(

@@ -24,7 +24,8 @@ export class RenderController {
   ) {}
 
   @Describe('Text', 'Turn a conversation into tokens, without an answer', {
-    ...{ body: 'ChatCompletionRequest', result: 'Rendered' },
+    body: 'ChatCompletionRequest',
+    result: 'Rendered',
   })
   @Post('chat/completions/render')
   @HttpCode(200)
@@ -34,7 +35,8 @@ export class RenderController {
   }
 
   @Describe('Text', 'Turn prompts into tokens, without an answer', {
-    ...{ body: 'CompletionRequest', result: 'RenderedList' },
+    body: 'CompletionRequest',
+    result: 'RenderedList',
   })
   @Post('completions/render')
   @HttpCode(200)
@@ -48,7 +50,8 @@ export class RenderController {
   }
 
   @Describe('Text', 'Turn generated tokens into a chat answer', {
-    ...{ body: 'DerenderChatRequest', result: 'ChatCompletion' },
+    body: 'DerenderChatRequest',
+    result: 'ChatCompletion',
   })
   @Post('chat/completions/derender')
   @HttpCode(200)
@@ -62,7 +65,8 @@ export class RenderController {
   }
 
   @Describe('Text', 'Turn generated tokens into a completion', {
-    ...{ body: 'DerenderCompletionRequest', result: 'Completion' },
+    body: 'DerenderCompletionRequest',
+    result: 'Completion',
   })
   @Post('completions/derender')
   @HttpCode(200)

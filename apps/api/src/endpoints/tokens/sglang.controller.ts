@@ -11,7 +11,9 @@ export class SglangController {
   constructor(private readonly generation: RequestWay) {}
 
   @Describe('Text', "Continue texts or token ids in SGLang's shape", {
-    ...{ body: 'SglangGenerateRequest', result: 'SglangGenerated', ...STREAMED },
+    body: 'SglangGenerateRequest',
+    result: 'SglangGenerated',
+    ...STREAMED,
   })
   @Post()
   generate(

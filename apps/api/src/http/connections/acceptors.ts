@@ -65,7 +65,8 @@ export class Acceptors {
   multiply(): void {
     this.hasHelper = true;
     const helper = spawn(process.execPath, ['-e', HELPER], {
-      ...{ stdio: ['ignore', 'ignore', 'ignore', 'ipc'], timeout: HELPER_MS },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      timeout: HELPER_MS,
     });
     helper.on('error', () => this.noteEnd());
     helper.on('exit', () => this.noteEnd());

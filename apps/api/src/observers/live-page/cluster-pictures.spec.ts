@@ -32,7 +32,11 @@ function open(table: SequenceTable, change: Partial<Sequence> = {}): Sequence {
 function picturesOf(table: SequenceTable, engines: readonly string[] = []): ClusterPictures {
   const gauges = { running: 1, waitingCapacity: 2, waitingDeferred: 3, kvUsage: 0.123456 };
   const living = engines.map((engineId, index) => ({
-    ...{ engineId, index, stage: 'decode', state: 'ready', counters: { steps: 9 } },
+    engineId,
+    index,
+    stage: 'decode',
+    state: 'ready',
+    counters: { steps: 9 },
     gauges: { ...gauges, heldBlocks: 4, numBlocks: 10, clockLagMs: 0, stepMs: 1.23456 },
   })) as unknown as EnginePresence[];
   const waiting = { prefill: 1, decode: 2, aggregated: 3 };
@@ -51,9 +55,10 @@ describe('the step times of a picture', () => {
   it('have one entry per model, with the number of steps outside of the measured range', () => {
     const engine = (stage: string, method: string, steps: number, far: number): EnginePresence =>
       ({
-        ...{ stage, stepTimes: { method, description: `as ${method}` } },
-        ...{ counters: { steps_outside_range: steps, steps_of_unmeasured_shape: steps } },
-        ...{ gauges: { farthestOutside: far } },
+        stage,
+        stepTimes: { method, description: `as ${method}` },
+        counters: { steps_outside_range: steps, steps_of_unmeasured_shape: steps },
+        gauges: { farthestOutside: far },
       }) as unknown as EnginePresence;
     const living = [
       engine('prefill', 'composed', 2, 1.5),
@@ -62,12 +67,20 @@ describe('the step times of a picture', () => {
     ];
     expect(pictureStepTimes(living)).toEqual([
       {
-        ...{ method: 'composed', description: 'as composed', roles: ['prefill', 'decode'] },
-        ...{ outsideSteps: 3, unmeasuredSteps: 3, farthestOutside: 3 },
+        method: 'composed',
+        description: 'as composed',
+        roles: ['prefill', 'decode'],
+        outsideSteps: 3,
+        unmeasuredSteps: 3,
+        farthestOutside: 3,
       },
       {
-        ...{ method: 'calibrated', description: 'as calibrated', roles: ['decode'] },
-        ...{ outsideSteps: 0, unmeasuredSteps: 0, farthestOutside: 1 },
+        method: 'calibrated',
+        description: 'as calibrated',
+        roles: ['decode'],
+        outsideSteps: 0,
+        unmeasuredSteps: 0,
+        farthestOutside: 1,
       },
     ]);
   });
@@ -80,8 +93,11 @@ describe('the step times of a picture', () => {
     ] as unknown as EnginePresence[];
     expect(pictureStepTimes(living)).toEqual([
       {
-        ...{ ...given.stepTimes, roles: ['decode'] },
-        ...{ outsideSteps: null, unmeasuredSteps: 0, farthestOutside: 1 },
+        ...given.stepTimes,
+        roles: ['decode'],
+        outsideSteps: null,
+        unmeasuredSteps: 0,
+        farthestOutside: 1,
       },
     ]);
   });
@@ -122,8 +138,18 @@ describe('a picture', () => {
   it('has the engine fields that a lane shows', () => {
     const [engine] = picturesOf(new SequenceTable(), ['e']).take(0).engines;
     expect(engine).toEqual({
-      ...{ id: 'e', index: 0, role: 'decode', state: 'ready', running: 1, waiting: 5, fetching: 3 },
-      ...{ kvUsage: 0.1235, heldBlocks: 4, numBlocks: 10, stepMs: 1.235, steps: 9 },
+      id: 'e',
+      index: 0,
+      role: 'decode',
+      state: 'ready',
+      running: 1,
+      waiting: 5,
+      fetching: 3,
+      kvUsage: 0.1235,
+      heldBlocks: 4,
+      numBlocks: 10,
+      stepMs: 1.235,
+      steps: 9,
     });
   });
 

@@ -157,7 +157,10 @@ function engineOf(engine: EnginePresence, starvedAfterMs: number): PictureEngine
   const { engineId, index, stage, state, loading, gauges, counters } = engine;
   const { latenessMs = 0 } = gauges;
   return {
-    ...{ id: engineId, index, role: stage, state },
+    id: engineId,
+    index,
+    role: stage,
+    state,
     ...(loading !== undefined && { loading }),
     running: gauges.running,
     waiting: gauges.waitingCapacity + gauges.waitingDeferred,

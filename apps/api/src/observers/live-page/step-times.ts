@@ -27,7 +27,8 @@ function entryOf({ origin, engines }: Alike): PictureStepTimes {
   };
   const farthest = engines.map(({ gauges }) => gauges.farthestOutside ?? 1);
   return {
-    ...{ method, description },
+    method,
+    description,
     roles: [...new Set<Stage>(engines.map(({ stage }) => stage))],
     outsideSteps: sumOf('steps_outside_range'),
     unmeasuredSteps: sumOf('steps_of_unmeasured_shape') ?? 0,

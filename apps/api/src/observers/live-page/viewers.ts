@@ -150,7 +150,10 @@ export class Viewers implements BeforeApplicationShutdown {
   private hello(): ClusterHello {
     const { topology, speedup, enableAdmin } = this.config;
     return {
-      ...{ api: this.identity.apiId, version: VERSION, topology, speedup },
+      api: this.identity.apiId,
+      version: VERSION,
+      topology,
+      speedup,
       model: servedNamesOf(this.config)[0],
       intervalMs: PICTURE_EVERY_MS,
       hasSettings: enableAdmin,

@@ -65,7 +65,10 @@ describe('a recording cluster', () => {
     for (const { measured } of requestsOf()) {
       const { stamped, seen, flow, tokens, outcome, endpoint } = measured;
       expect({ flow, tokens, outcome, endpoint }).toEqual({
-        ...{ flow: 'route', tokens: 6, outcome: 'completed', endpoint: '/v1/completions' },
+        flow: 'route',
+        tokens: 6,
+        outcome: 'completed',
+        endpoint: '/v1/completions',
       });
       const {
         scheduledUs = -1,

@@ -89,8 +89,13 @@ describe('the bytes sent to clients', () => {
   it('are played in turn when the same request was recorded more than once', async () => {
     const exchange = (text: string): string =>
       JSON.stringify({
-        ...{ baton_exchange: 1, path: '/v1/completions', body: BODY, complete: true },
-        ...{ status: 200, answer_headers: { 'content-type': 'text/plain' }, writes: [[0, text]] },
+        baton_exchange: 1,
+        path: '/v1/completions',
+        body: BODY,
+        complete: true,
+        status: 200,
+        answer_headers: { 'content-type': 'text/plain' },
+        writes: [[0, text]],
       });
     writeFileSync(file, `${['one', 'two'].map(exchange).join('\n')}\n`);
     const { post } = bound(await start({ play: file }));

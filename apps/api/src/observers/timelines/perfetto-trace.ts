@@ -13,12 +13,24 @@ export function perfettoTrace(timeline: RequestTimeline): string {
   for (const [row, sequence] of sequences.entries()) fillRow(log, row, { sequence, engines });
   const none = new Float32Array(0);
   const series = {
-    ...{ startUs: 0, intervalUs: 1, samples: 0 },
-    ...{ running: none, waiting: none, fetching: none, kvUsage: none, heldBlocks: none },
+    startUs: 0,
+    intervalUs: 1,
+    samples: 0,
+    running: none,
+    waiting: none,
+    fetching: none,
+    kvUsage: none,
+    heldBlocks: none,
   };
   const run = {
-    ...{ log, engines: engines.map(engineRecord), series, itl: new IntervalHistogram() },
-    ...{ lives: [], endUs: timeline.duration_us, steps: 0, events: 0 },
+    log,
+    engines: engines.map(engineRecord),
+    series,
+    itl: new IntervalHistogram(),
+    lives: [],
+    endUs: timeline.duration_us,
+    steps: 0,
+    events: 0,
   };
   const steps = sequences.flatMap((sequence) => stepsOf(sequence, engines));
   return [...chromeTrace({ run, steps, requests: sequences.length })].join('');
@@ -60,11 +72,25 @@ function enginesOf(sequences: readonly SequenceTimeline[]): TimelineEngine[] {
 function engineRecord({ id, index }: TimelineEngine): EngineRecord {
   return {
     engineId: index === null ? id : `engine ${index} (${id})`,
-    ...{ role: 'aggregated', gpus: 0, numBlocks: 0, steps: 0, busyUs: 0, prefillBusyUs: 0 },
+    role: 'aggregated',
+    gpus: 0,
+    numBlocks: 0,
+    steps: 0,
+    busyUs: 0,
+    prefillBusyUs: 0,
     upUs: 0,
-    ...{ promptTokensComputed: 0, promptTokensCached: 0, promptTokensTransferred: 0 },
-    ...{ prefixQueriesTokens: 0, prefixHitsTokens: 0, generatedTokens: 0, preemptions: 0 },
-    ...{ finished: 0, kvTransferBytes: 0, kvUsageMean: 0, kvUsageMax: 0, leaseExpiries: 0 },
+    promptTokensComputed: 0,
+    promptTokensCached: 0,
+    promptTokensTransferred: 0,
+    prefixQueriesTokens: 0,
+    prefixHitsTokens: 0,
+    generatedTokens: 0,
+    preemptions: 0,
+    finished: 0,
+    kvTransferBytes: 0,
+    kvUsageMean: 0,
+    kvUsageMax: 0,
+    leaseExpiries: 0,
   };
 }
 
@@ -77,15 +103,23 @@ function stepsOf(sequence: SequenceTimeline, engines: readonly TimelineEngine[])
   const on = (engine: TimelineEngine | null): number =>
     engines.findIndex(({ id }) => id === engine?.id);
   const chunks = prefill_chunks.map(({ start_us, end_us, tokens = 0 }) => ({
-    ...{ engine: on(prefill_engine), startUs: start_us, endUs: end_us ?? start_us, steps: 1 },
-    ...{ promptTokens: tokens, generatedTokens: 0 },
+    engine: on(prefill_engine),
+    startUs: start_us,
+    endUs: end_us ?? start_us,
+    steps: 1,
+    promptTokens: tokens,
+    generatedTokens: 0,
   }));
   let fromUs = phases.find(({ name }) => name === 'decode_wait')?.start_us;
   let before = 0;
   const rows = steps.rows.map(([atUs, tokens]) => {
     const span = {
-      ...{ engine: on(decode_engine), startUs: fromUs ?? atUs, endUs: atUs },
-      ...{ steps: steps.per_row, promptTokens: 0, generatedTokens: tokens - before },
+      engine: on(decode_engine),
+      startUs: fromUs ?? atUs,
+      endUs: atUs,
+      steps: steps.per_row,
+      promptTokens: 0,
+      generatedTokens: tokens - before,
     };
     fromUs = atUs;
     before = tokens;

@@ -61,12 +61,21 @@ describe('the timeline of a request that is handed over', () => {
 
   it('names the request, its engines and its tokens', () => {
     expect(timeline).toMatchObject({
-      ...{ object: 'request.timeline', request_id: 'mine', endpoint: '/v1/completions' },
-      ...{ state: 'completed', speedup: 10, model: 'llama-3.1-8b' },
+      object: 'request.timeline',
+      request_id: 'mine',
+      endpoint: '/v1/completions',
+      state: 'completed',
+      speedup: 10,
+      model: 'llama-3.1-8b',
     });
     expect(sequence).toMatchObject({
-      ...{ state: 'completed', finish_reason: 'length', error: null, flow: 'route' },
-      ...{ output_tokens: 6, preemptions: 0, index: 0 },
+      state: 'completed',
+      finish_reason: 'length',
+      error: null,
+      flow: 'route',
+      output_tokens: 6,
+      preemptions: 0,
+      index: 0,
     });
     expect(sequence.prefill_engine?.id).not.toBe(sequence.decode_engine?.id);
     expect(sequence.transferred_tokens).toBe(sequence.prompt_tokens);

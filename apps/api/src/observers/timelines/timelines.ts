@@ -76,7 +76,12 @@ export class Timelines implements RequestObserver {
     const request: RequestTrace = {
       sequences: [],
       endedMs: undefined,
-      ...{ owner, id, requestId, model, endpoint, arrivalUs },
+      owner,
+      id,
+      requestId,
+      model,
+      endpoint,
+      arrivalUs,
     };
     for (const sequence of sequences) {
       const trace = new SequenceTrace(sequence.job, sequence.index, sequence.history);

@@ -6,7 +6,12 @@ import { TraceStore } from './trace-store';
 
 function requestOf(id: string, requestId = id, owner?: string): RequestTrace {
   return {
-    ...{ owner, id, requestId, endpoint: '/v1/completions', model: 'm', arrivalUs: 0 },
+    owner,
+    id,
+    requestId,
+    endpoint: '/v1/completions',
+    model: 'm',
+    arrivalUs: 0,
     sequences: [sequenceOf(id, 0)],
     endedMs: undefined,
   };

@@ -31,7 +31,9 @@ function send(prompt: string, { sloClass, tenant, fields }: Named = {}, more: Re
   };
   const body = { prompt, max_tokens: 2, ignore_eos: true, ...fields };
   return fetch(`${fixture.api.url}/v1/completions`, {
-    ...{ method: 'POST', body: JSON.stringify(body), ...more },
+    method: 'POST',
+    body: JSON.stringify(body),
+    ...more,
     headers: { 'content-type': 'application/json', ...headers },
   });
 }

@@ -15,13 +15,20 @@ import { until } from '../../../test/until';
 
 const ASKED = { prompt: 'pass the baton', max_tokens: 6, min_tokens: 2, made_up: [1] };
 const HOLD = {
-  ...{ do_remote_decode: true, do_remote_prefill: false, remote_engine_id: null },
-  ...{ remote_block_ids: null, remote_host: null, remote_port: null },
+  do_remote_decode: true,
+  do_remote_prefill: false,
+  remote_engine_id: null,
+  remote_block_ids: null,
+  remote_host: null,
+  remote_port: null,
 };
 const FETCH = { do_remote_decode: false, do_remote_prefill: true };
 const COORDINATES = {
-  ...{ remote_engine_id: 'prefill-engine-001', remote_host: '10.0.0.1', remote_port: 5600 },
-  ...{ tp_size: 2, pp_size: 1 },
+  remote_engine_id: 'prefill-engine-001',
+  remote_host: '10.0.0.1',
+  remote_port: 5600,
+  tp_size: 2,
+  pp_size: 1,
 };
 
 type Name = BatonConfig['upstreamKvConnector'];
@@ -51,7 +58,9 @@ describe('legs that are sent at once', () => {
   });
 
   const configOf = (upstreamKvConnector: Name, engines = 1): Partial<BatonConfig> => ({
-    ...{ executor: 'vllm', upstreamKvConnector, decodeUrl: [decode.url] },
+    executor: 'vllm',
+    upstreamKvConnector,
+    decodeUrl: [decode.url],
     prefillUrl: Array.from({ length: engines }, () => prefill.url),
     prefillBootstrapPort: [String(prefill.port)],
   });
@@ -248,7 +257,9 @@ describe('legs that are sent at once', () => {
 
   const postAndLeave = (signal: AbortSignal): Promise<unknown> =>
     fetch(`${cluster.api.url}/v1/completions`, {
-      ...{ method: 'POST', signal, body: JSON.stringify(ASKED) },
+      method: 'POST',
+      signal,
+      body: JSON.stringify(ASKED),
       headers: { 'content-type': 'application/json' },
     }).catch(() => 'left');
 

@@ -46,18 +46,30 @@ describe('stages that execute on servers', () => {
   it('send both legs as vLLM’s proxies do, without fields of Baton', async () => {
     const [prefill, decode] = await split(prefills, decodes, { upstreamApiKey: 'k' });
     const asked = {
-      ...{ ...BODY, stream: true, min_tokens: 2, stream_options: { include_usage: true } },
-      ...{ max_completion_tokens: 6, made_up: { field: [1] } },
+      ...BODY,
+      stream: true,
+      min_tokens: 2,
+      stream_options: { include_usage: true },
+      max_completion_tokens: 6,
+      made_up: { field: [1] },
     };
     await (await post(asked, { 'x-request-id': 'mine' })).text();
     expect(prefill.seen).toHaveLength(1);
     expect(prefill.seen[0]).toMatchObject({ path: '/v1/completions' });
     expect(prefill.seen[0]?.body).toEqual({
-      ...{ prompt: BODY.prompt, ignore_eos: true, made_up: { field: [1] } },
-      ...{ stream: false, max_tokens: 1, max_completion_tokens: 1 },
+      prompt: BODY.prompt,
+      ignore_eos: true,
+      made_up: { field: [1] },
+      stream: false,
+      max_tokens: 1,
+      max_completion_tokens: 1,
       kv_transfer_params: {
-        ...{ do_remote_decode: true, do_remote_prefill: false, remote_engine_id: null },
-        ...{ remote_block_ids: null, remote_host: null, remote_port: null },
+        do_remote_decode: true,
+        do_remote_prefill: false,
+        remote_engine_id: null,
+        remote_block_ids: null,
+        remote_host: null,
+        remote_port: null,
       },
     });
     expect(decode.seen[0]?.body).toEqual({ ...asked, kv_transfer_params: PARAMS });
@@ -83,7 +95,8 @@ describe('stages that execute on servers', () => {
     const [prefill, decode] = await split(prefills, decodes);
     const kept = '"prompt" : "\\u00e9 \\" é","temperature":1.0,"seed":18446744073709551615';
     const answer = await fetch(`${cluster!.api.url}/v1/completions`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: `{${kept},"max_tokens":5e0 }`,
     });
     expect(answer.status).toBe(200);
@@ -242,7 +255,8 @@ describe('stages that execute on servers', () => {
     });
     const leaving = new AbortController();
     const answer = await fetch(`${cluster!.api.url}/v1/completions`, {
-      ...{ method: 'POST', signal: leaving.signal },
+      method: 'POST',
+      signal: leaving.signal,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ ...BODY, stream: true }),
     });

@@ -59,7 +59,10 @@ export class Replies {
   private asked(call: Call, request: GenerationRequest): readonly AskedPrompt[] {
     const { model, user, stream: isStream } = request;
     const shared = {
-      ...{ model, user, isStream, headers: call.message.headers },
+      model,
+      user,
+      isStream,
+      headers: call.message.headers,
       endpoint: endpointOf(call.message, request),
       tools: (request.tools?.tools ?? []).map(({ name }) => name),
       metadata: metadataOf(call.body),

@@ -155,7 +155,9 @@ describe('engines of two data-parallel ranks', () => {
       {
         error: {
           message: 'data_parallel_rank 7 is out of range [0, 2).',
-          ...{ type: 'BadRequestError', param: null, code: 400 },
+          type: 'BadRequestError',
+          param: null,
+          code: 400,
         },
       },
     ]);

@@ -168,9 +168,12 @@ describe('a cluster with a placement policy', () => {
   it('refuses at once requests that would be too late, with a retry time', async () => {
     // Steps are long compared to the time in which a busy machine brings all requests to the gate.
     await start({
-      ...{ placement: 'least-tokens', admissionSloTtft: 2_000 },
-      ...{ speedup: 1, timeToFirstToken: 400 },
-      ...{ maxNumBatchedTokens: 128, maxNumSeqs: 128 },
+      placement: 'least-tokens',
+      admissionSloTtft: 2_000,
+      speedup: 1,
+      timeToFirstToken: 400,
+      maxNumBatchedTokens: 128,
+      maxNumSeqs: 128,
     });
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, i) => cluster.post({ ...BODY, prompt: promptOf(i) })),

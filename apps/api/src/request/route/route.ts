@@ -35,7 +35,10 @@ export function wishedRoute(
   switch (leg.kind) {
     case 'hold':
       return {
-        ...{ ...BASE, flow: 'hold', stage: engine?.stage ?? 'prefill', engineId },
+        ...BASE,
+        flow: 'hold',
+        stage: engine?.stage ?? 'prefill',
+        engineId,
         kvTransferParams: leg.kept,
       };
     case 'attach': {

@@ -49,7 +49,9 @@ describe('a body', () => {
     { text: 'x', sampling_params: { n: 17 } },
     { text: 'x', return_logprob: true, logprob_start_len: 0 },
     {
-      ...{ text: 'x', return_logprob: true, top_logprobs_num: 20 },
+      text: 'x',
+      return_logprob: true,
+      top_logprobs_num: 20,
       sampling_params: { max_new_tokens: 400 },
     },
     { token_ids: [1], sampling_params: { logprobs: 20, max_tokens: 400 } },

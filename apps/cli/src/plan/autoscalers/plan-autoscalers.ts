@@ -105,9 +105,16 @@ function compared(
       attempt(() => tryScaling(setting, withFloor(withAutoscaler(config, oracle), floor))),
     );
     return {
-      ...{ workload: prepared.loaded.source.name, model: config.model, gpu: config.gpu },
-      ...{ slo: formatSlo(flags.slo!), slo_attainment_target: target, min, max },
-      ...{ seed: config.seed, simulations: done, trials: [...autoscalers, ...oracles, ...splits] },
+      workload: prepared.loaded.source.name,
+      model: config.model,
+      gpu: config.gpu,
+      slo: formatSlo(flags.slo!),
+      slo_attainment_target: target,
+      min,
+      max,
+      seed: config.seed,
+      simulations: done,
+      trials: [...autoscalers, ...oracles, ...splits],
     };
   });
 }

@@ -85,7 +85,10 @@ export function tryScaling(
   const scaling = { ...scaled.measures, fewest: prepared.scaling!.fewest };
   const summary = summarise(run, {
     ...(flags.slo && { slo: flags.slo }),
-    ...{ scaling, wallSeconds: 0, seed: config.seed, classes: classOptions(scenario) },
+    scaling,
+    wallSeconds: 0,
+    seed: config.seed,
+    classes: classOptions(scenario),
   });
   const { autoscaling, slo_classes } = summary;
   const { roles, gpu_hours, peak_gpus, events, startups } = autoscaling!;
@@ -95,7 +98,9 @@ export function tryScaling(
     autoscaler: topology === null ? scaling.autoscaler : `static ${topology}`,
     topology,
     slo_attainment: summary.slo_attainment,
-    ...{ gpu_hours: gpu_hours ?? 0, peak_gpus, changes: events.length },
+    gpu_hours: gpu_hours ?? 0,
+    peak_gpus,
+    changes: events.length,
     usd: rates === undefined ? null : usdOf(rates, roles, scaling.gpusPerEngine),
     short_gpu_hours: gpuHours(({ under_engine_hours }) => under_engine_hours),
     spare_gpu_hours: gpuHours(({ over_engine_hours }) => over_engine_hours),

@@ -67,7 +67,8 @@ async function replayed(...args: string[]): Promise<Message> {
 describe('a program that places', () => {
   it('with the rule of a built-in policy gets the figures of that policy', async () => {
     const { results, questions } = await asked('placement', SPLIT, {
-      ...{ seeds: [0, 7], answers: fewest },
+      seeds: [0, 7],
+      answers: fewest,
     });
     expect(questions).toHaveLength(120);
     const flags = ['--topology', '3P1D', '--placement', 'least-requests'];

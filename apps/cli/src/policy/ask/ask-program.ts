@@ -105,7 +105,9 @@ function playEpisode(
   try {
     const run = simulate(scenario, { onEnd: (row, log) => episode.onEnd(row, log) });
     const summary = summarise(run, {
-      ...{ slo, wallSeconds: 0, seed: prepared.config.seed },
+      slo,
+      wallSeconds: 0,
+      seed: prepared.config.seed,
       ...(prepared.scaling ? { scaling: prepared.scaling } : { gpus: mostGpus(scenario) }),
     });
     conversation.send({ done: withoutWall(summary), ended: episode.takeEnded() });

@@ -31,14 +31,19 @@ export class EnginesOverTime {
     const sample = Math.min(samples - 1, Math.floor((atUs - startUs) / intervalUs));
     const read = (column: Float32Array): number => column[of * samples + sample] ?? 0;
     return {
-      ...{ id: engineId, index: of, role, state, numBlocks },
+      id: engineId,
+      index: of,
+      role,
+      state,
+      numBlocks,
       running: read(gauges.running),
       waiting: read(gauges.waiting),
       fetching: read(gauges.fetching),
       kvUsage: Math.round(read(gauges.kvUsage) * 1e4) / 1e4,
       heldBlocks: read(gauges.heldBlocks),
       // A run has no data on single steps.
-      ...{ stepMs: 0, steps: 0 },
+      stepMs: 0,
+      steps: 0,
     };
   }
 }

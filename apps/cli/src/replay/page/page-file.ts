@@ -25,7 +25,13 @@ export interface PageParts {
 export function* pageFile({ run, workload, model, topology }: PageParts): Generator<string> {
   const [head, tail] = builtPage().split('<body>') as [string, string];
   const hello: ClusterHello = {
-    ...{ api: '', version: VERSION, model, topology, speedup: 1, hasSettings: false, names: [] },
+    api: '',
+    version: VERSION,
+    model,
+    topology,
+    speedup: 1,
+    hasSettings: false,
+    names: [],
     intervalMs: usToMs(pictureIntervalUs(run.endUs)),
   };
   yield `${head}<body><script type="application/x-ndjson" id="recording">`;

@@ -52,12 +52,15 @@ export function* runPictures(
     yield {
       at: usToMs(atUs),
       engines: present.map(({ engine }) => engine),
-      ...{ phases: shown.phases, waiting: shown.waiting, requests: shown.requests },
+      phases: shown.phases,
+      waiting: shown.waiting,
+      requests: shown.requests,
       names: fresh.map((row): RequestName => {
         const name = idOf(row) ?? `request ${row}`;
         return [row, name, log.promptTokens[row]!, log.outputTokens[row]!];
       }),
-      ...{ rates: ofInterval, stepTimes: [] },
+      rates: ofInterval,
+      stepTimes: [],
     };
   }
 }
@@ -115,7 +118,9 @@ function requestsAt(log: RequestLog, { atUs, rows, engines }: Instant) {
 /** The rates of each interval. ITL is the mean gap of the requests that ended. */
 function ratesOver({ log, endUs }: RunRecord, intervals: number): PictureRates[] {
   const { arrivals, completions, outputTokens, intervalUs } = overTime(log, {
-    ...{ endUs, intervals, slo: {} },
+    endUs,
+    intervals,
+    slo: {},
   });
   const columns = (): number[][] => Array.from({ length: intervals }, () => []);
   const [ttft, itl] = [columns(), columns()];

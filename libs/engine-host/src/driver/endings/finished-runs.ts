@@ -54,7 +54,11 @@ export class FinishedRuns {
       endedUs: this.parts.clock.wall.nowUs(),
       epoch: run.epoch,
       payloads: run.payloads,
-      ...{ requestId, apiId, streamId, result, tail },
+      requestId,
+      apiId,
+      streamId,
+      result,
+      tail,
     };
     this.runs.set(requestId, finished);
     this.byAge.push(finished);

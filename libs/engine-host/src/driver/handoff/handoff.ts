@@ -60,7 +60,9 @@ export class Handoff {
     faults?.reached('held');
     const next = routing.atHandoff({ ...job, causeUs: heldUs });
     const handoff = {
-      ...{ heldUs, epoch, ...held },
+      heldUs,
+      epoch,
+      ...held,
       ...(next.job.placed === undefined ? {} : { decode: next.job.placed }),
     };
     const isOurs = await run.taken.handOver({ epoch, handoff, next, leaves });

@@ -100,7 +100,9 @@ export class SourceSide {
       generation: read.generation,
       reader: read.from,
       nowUs: this.parts.clock.nowUs(),
-      ...{ requestId, readerRequestId, attempt },
+      requestId,
+      readerRequestId,
+      attempt,
     });
   }
 
@@ -111,7 +113,10 @@ export class SourceSide {
       kind: 'read-ended',
       reader: end.from,
       nowUs: this.parts.clock.nowUs(),
-      ...{ requestId, generation, readerRequestId, outcome },
+      requestId,
+      generation,
+      readerRequestId,
+      outcome,
     });
   }
 
@@ -149,7 +154,10 @@ export class SourceSide {
       kind: 'prompt-held',
       isRouted: !isKept && job.flow === 'route',
       nowUs: heldUs,
-      ...{ requestId, epoch, tokens, isKept },
+      requestId,
+      epoch,
+      tokens,
+      isKept,
     });
   }
 
@@ -217,7 +225,11 @@ export class SourceSide {
       bytesPerSecond: link.bytesPerSecond,
       ports: link.ports,
       bytesPerToken: kvBytesPerToken,
-      ...{ readerRequestId, attempt, outcome, heldTokens, activeReads },
+      readerRequestId,
+      attempt,
+      outcome,
+      heldTokens,
+      activeReads,
     });
     // This runs after the messages of the current turn.
     if (faults?.awaits('read-answered') !== true) return;
@@ -238,7 +250,8 @@ export class SourceSide {
     mailbox.send(from, {
       kind: 'read-answer',
       from: identity.engineId,
-      ...{ readerRequestId, attempt },
+      readerRequestId,
+      attempt,
       outcome: 'expired',
       heldTokens: 0,
       bytesPerSecond: 0,

@@ -119,7 +119,9 @@ export class TargetSide {
       const { missingTokens, missingBlocks } = missing;
       this.observe({
         kind: 'reserved',
-        ...{ requestId, missingTokens, missingBlocks },
+        requestId,
+        missingTokens,
+        missingBlocks,
         epoch,
         nowUs: this.parts.clock.nowUs(),
       });
@@ -170,7 +172,9 @@ export class TargetSide {
       // Wall time: a timeout of the infrastructure does not scale with speedup.
       answerWithinUs: Math.round(options.kvReadTimeoutUs * clock.speedup),
       mayBeLate: (engineId, tries) => this.patience.mayBeLate(String(engineId), tries),
-      ...{ ports, bytesPerBlock, isTimedByTokens },
+      ports,
+      bytesPerBlock,
+      isTimedByTokens,
       bytesPerToken: options.facts.kvBytesPerToken,
     });
   }
@@ -232,7 +236,11 @@ export class TargetSide {
     mailbox.send(action.to, {
       kind: 'read',
       from: identity.engineId,
-      ...{ requestId, epoch, generation, attempt, readerRequestId },
+      requestId,
+      epoch,
+      generation,
+      attempt,
+      readerRequestId,
       ...(claim === undefined ? {} : { claim }),
       ...(claimedTokens === undefined ? {} : { claimedTokens }),
       ...(isToExpire ? { expires: true as const } : {}),

@@ -9,8 +9,12 @@ import { World } from '../../../test/test-world';
 import type { EngineHost } from './engine-host';
 
 const KV_POOL: KvPoolTerms = {
-  ...{ blocks: 8, bytesPerBlock: 1_000, bytesPerSecond: 1e9, latencyUs: 1_000 },
-  ...{ balancingThreshold: 1, replicas: 0 },
+  blocks: 8,
+  bytesPerBlock: 1_000,
+  bytesPerSecond: 1e9,
+  latencyUs: 1_000,
+  balancingThreshold: 1,
+  replicas: 0,
 };
 const hostTier = { blocks: 8, bytesPerBlock: 1_000, bytesPerSecond: 1e9 };
 /** A token of prompt takes 1 ms. */

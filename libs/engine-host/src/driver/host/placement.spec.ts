@@ -50,8 +50,13 @@ describe('an engine in a cluster that places jobs', () => {
       expect(loads.length).toBeLessThanOrEqual(10);
       const { engineId } = host;
       expect(loads[0]).toMatchObject({
-        ...{ engineId, stage: 'aggregated', index: 0, state: 'ready', requests: 1 },
-        ...{ waitingTokens: 0, numBlocks: 64 },
+        engineId,
+        stage: 'aggregated',
+        index: 0,
+        state: 'ready',
+        requests: 1,
+        waitingTokens: 0,
+        numBlocks: 64,
       });
       expect(loads[0]?.usedBlocks).toBeGreaterThanOrEqual(3);
     });

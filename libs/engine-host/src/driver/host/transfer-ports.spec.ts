@@ -8,8 +8,13 @@ import { PROMPT_US, TOKEN_US, World } from '../../../test/test-world';
 /** Of an engine with a rank for each port, whose ranks each store this many bytes of a token. */
 function factsOf([ports, kvBytesPerToken]: readonly [number, number]): HostedEngineFacts {
   return {
-    ...{ model: 'm', maxNumSeqs: 8, maxNumBatchedTokens: 512, blockSize: 16, numBlocks: 64 },
-    ...{ tensorParallelSize: ports, kvBytesPerToken },
+    model: 'm',
+    maxNumSeqs: 8,
+    maxNumBatchedTokens: 512,
+    blockSize: 16,
+    numBlocks: 64,
+    tensorParallelSize: ports,
+    kvBytesPerToken,
     link: { bytesPerSecond: 40_000, baseLatencyUs: 0, ports },
   };
 }

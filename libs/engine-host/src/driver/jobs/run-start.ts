@@ -174,7 +174,10 @@ export class RunStarter {
     const { identity, options, ledger } = this.parts;
     const { requestId, submission, apiId } = run.job;
     return ledger.begin({
-      ...{ requestId, submission, apiId, engineId: identity.engineId },
+      requestId,
+      submission,
+      apiId,
+      engineId: identity.engineId,
       stage: run.stage,
       maxRuns: options.maxRuns,
     });

@@ -10,12 +10,23 @@ import type {
 import { assert } from '@baton/kernel';
 
 const NOTHING: EngineCounters = {
-  ...{ steps: 0, promptTokensComputed: 0, promptTokensCached: 0, promptTokensLoadedFromHost: 0 },
+  steps: 0,
+  promptTokensComputed: 0,
+  promptTokensCached: 0,
+  promptTokensLoadedFromHost: 0,
   promptTokensRecomputed: 0,
   promptTokensFetched: 0,
-  ...{ promptTokensTransferred: 0, generatedTokens: 0, preemptions: 0, prefixQueriesTokens: 0 },
-  ...{ prefixHitsTokens: 0, finished: 0, aborted: 0, rejected: 0 },
-  ...{ drafts: 0, draftTokens: 0, acceptedTokens: 0 },
+  promptTokensTransferred: 0,
+  generatedTokens: 0,
+  preemptions: 0,
+  prefixQueriesTokens: 0,
+  prefixHitsTokens: 0,
+  finished: 0,
+  aborted: 0,
+  rejected: 0,
+  drafts: 0,
+  draftTokens: 0,
+  acceptedTokens: 0,
 };
 
 /**
@@ -129,8 +140,14 @@ export class IdleEngine implements EnginePort {
 
   snapshot(): EngineSnapshot {
     return {
-      ...{ running: this.running(), waiting: 0, deferred: 0, waitingTokens: 0 },
-      ...{ freeBlocks: this.numBlocks, heldBlocks: 0, leaving: 0, kvUsage: 0 },
+      running: this.running(),
+      waiting: 0,
+      deferred: 0,
+      waitingTokens: 0,
+      freeBlocks: this.numBlocks,
+      heldBlocks: 0,
+      leaving: 0,
+      kvUsage: 0,
     };
   }
 }

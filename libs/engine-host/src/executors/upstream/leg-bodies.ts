@@ -20,8 +20,11 @@ export const HOLD: Body = {
  */
 export function prefillBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {
   return body.with({
-    ...{ stream_options: undefined, min_tokens: undefined, min_completion_tokens: undefined },
-    ...{ stream: false, max_tokens: 1 },
+    stream_options: undefined,
+    min_tokens: undefined,
+    min_completion_tokens: undefined,
+    stream: false,
+    max_tokens: 1,
     ...(body.has('max_completion_tokens') ? { max_completion_tokens: 1 } : {}),
     ...(params === undefined ? {} : { kv_transfer_params: params }),
   });

@@ -109,8 +109,10 @@ export class UpstreamExecutor implements Executor {
 
   start(run: Run, handoff: HandoffRecord | undefined): void {
     const leg = {
-      ...{ controller: new AbortController(), source: sourceIn(handoff) },
-      ...{ isPaired: false, fetches: false },
+      controller: new AbortController(),
+      source: sourceIn(handoff),
+      isPaired: false,
+      fetches: false,
     };
     this.legs.set(run, leg);
     run.isScheduled = true;

@@ -38,8 +38,11 @@ class Loop {
       },
     } as unknown as EnginePort;
     this.loop = new StepLoop({
-      ...{ clock: this.clock, slot: new EngineSlot(() => engine) },
-      ...{ isPrecise: false, hasGrace: false, leadUs: 0 },
+      clock: this.clock,
+      slot: new EngineSlot(() => engine),
+      isPrecise: false,
+      hasGrace: false,
+      leadUs: 0,
     });
     this.loop.listen({
       onStep: () => this.ends.push(this.wall.nowUs()),

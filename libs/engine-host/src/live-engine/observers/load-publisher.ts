@@ -39,7 +39,9 @@ export function publishers(
         .replaceAll('{engine}', String(engine))
         .replaceAll('{host}', hostname())
         .replaceAll('{model}', facts.model),
-      ...{ blockSize: facts.blockSize, rank: 0, format: kvEventsFormat },
+      blockSize: facts.blockSize,
+      rank: 0,
+      format: kvEventsFormat,
     });
 }
 

@@ -65,8 +65,14 @@ class WatchedStepTime implements StepTimeModel {
   readonly description: string;
   readonly tokenJitterUs?: NonNullable<StepTimeModel['tokenJitterUs']>;
   readonly batch: SeenBatch = {
-    ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
-    ...{ decodeSeqs: 0, decodeContext: 0, draftTokens: 0, kvUsage: 0 },
+    prefillTokens: 0,
+    prefillSeqs: 0,
+    prefillQuadratic: 0,
+    prefillContext: 0,
+    decodeSeqs: 0,
+    decodeContext: 0,
+    draftTokens: 0,
+    kvUsage: 0,
   };
 
   constructor(private readonly model: StepTimeModel) {

@@ -8,7 +8,9 @@ const RANK = {
     stepUs: (b: { prefillTokens: number; decodeSeqs: number; decodeContext: number }) =>
       1_000 + 10 * b.prefillTokens + 20 * b.decodeSeqs + b.decodeContext,
   },
-  ...{ maxNumBatchedTokens: 512, maxNumSeqs: 32, kvTokens: 10_000 },
+  maxNumBatchedTokens: 512,
+  maxNumSeqs: 32,
+  kvTokens: 10_000,
 };
 
 describe('an engine of several data-parallel ranks', () => {

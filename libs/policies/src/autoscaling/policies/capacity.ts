@@ -70,7 +70,8 @@ export class EngineCapacity {
     const tokens = Math.round(prefillTokens);
     const prefillSeqs = Math.ceil(tokens / wholeTokens(promptTokens));
     const us = this.facts.stepTime.stepUs({
-      ...{ prefillTokens: tokens, prefillSeqs },
+      prefillTokens: tokens,
+      prefillSeqs,
       prefillQuadratic: Math.round(tokens * promptTokens),
       prefillContext: Math.round(Math.max(0, prefillSeqs * promptTokens - tokens) / 2),
       decodeSeqs: Math.round(decodeSeqs),
@@ -95,7 +96,10 @@ export class EngineCapacity {
       prefillTokens: prompts * tokens,
       prefillSeqs: prompts,
       prefillQuadratic: prompts * tokens * tokens,
-      ...{ prefillContext: 0, decodeSeqs: 0, decodeContext: 0, kvUsage: 0 },
+      prefillContext: 0,
+      decodeSeqs: 0,
+      decodeContext: 0,
+      kvUsage: 0,
     });
     return (this.ranks * prompts * tokens) / usToSeconds(us);
   }
@@ -104,7 +108,10 @@ export class EngineCapacity {
   itlSeconds(sequences: number, contextTokens: number): number {
     const own = sequences / this.ranks;
     const us = this.facts.stepTime.stepUs({
-      ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
+      prefillTokens: 0,
+      prefillSeqs: 0,
+      prefillQuadratic: 0,
+      prefillContext: 0,
       decodeSeqs: Math.round(own),
       decodeContext: Math.round(own * contextTokens),
       kvUsage: 0,

@@ -10,7 +10,10 @@ const STEP_TIME = {
     1_000 + 100 * prefillTokens + 1_000 * decodeSeqs,
 };
 const ONE = new EngineCapacity({
-  ...{ stepTime: STEP_TIME, maxNumBatchedTokens: 1_000, maxNumSeqs: 256, kvTokens: 1_000_000 },
+  stepTime: STEP_TIME,
+  maxNumBatchedTokens: 1_000,
+  maxNumSeqs: 256,
+  kvTokens: 1_000_000,
 });
 
 /** `[second, requests at that instant, prompt tokens, output tokens]`. */
@@ -24,7 +27,10 @@ function needs(bursts: readonly (readonly [number, number, number, number])[], l
   return foresight(trace, {
     windowUs: secondsToUs(10),
     capacities: { prefill: ONE, decode: ONE },
-    ...{ ttftSeconds: 1, itlSeconds: 0.05, startupUs: 0, late },
+    ttftSeconds: 1,
+    itlSeconds: 0.05,
+    startupUs: 0,
+    late,
     max: { prefill: 8, decode: 8, aggregated: 0 },
   });
 }

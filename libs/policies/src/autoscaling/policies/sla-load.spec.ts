@@ -14,15 +14,19 @@ const CAPACITY = new EngineCapacity({
     stepUs: ({ prefillTokens, decodeSeqs, decodeContext }) =>
       1_000 + 100 * prefillTokens + 1_000 * decodeSeqs + 10 * decodeContext,
   },
-  ...{ maxNumBatchedTokens: 1_000, maxNumSeqs: 256, kvTokens: 1_000 },
+  maxNumBatchedTokens: 1_000,
+  maxNumSeqs: 256,
+  kvTokens: 1_000,
 });
 /** Requests of one scrape interval of 5 s, and the mean lengths of those that have finished. */
 const [REQUESTS, PROMPT, OUTPUT] = [225, 1_000, 100];
 
 function totals(requests = REQUESTS): NonNullable<Shown['totals']> {
   return {
-    ...{ arrived: requests, finished: requests },
-    ...{ promptTokens: requests * PROMPT, outputTokens: requests * OUTPUT },
+    arrived: requests,
+    finished: requests,
+    promptTokens: requests * PROMPT,
+    outputTokens: requests * OUTPUT,
   };
 }
 
@@ -31,7 +35,7 @@ type Load = Pick<Shown, 'engines' | 'running' | 'kv' | 'queued' | 'starting' | '
 /** The counts after one scrape with this load; the objectives are 500 ms and 50 ms. */
 function decided(load: Load, text = ''): string {
   const policy = buildAutoscaler(parseAutoscaler(`sla-load:ttft=0.5:itl=0.05${text}`), {
-    ...{ capacities: { prefill: CAPACITY, decode: CAPACITY, aggregated: CAPACITY } },
+    capacities: { prefill: CAPACITY, decode: CAPACITY, aggregated: CAPACITY },
     random: RandomStream.root(1),
   });
   const context = contextOf({ ...load, atSeconds: 5, totals: totals() });
@@ -139,7 +143,8 @@ describe("Dynamo's load-based planner", () => {
     inFront: number,
   ): number {
     const policy = buildAutoscaler(parseAutoscaler(`sla-load:ttft=${TTFT}:itl=${ITL}`), {
-      ...{ capacities: { [role]: CAPACITY }, random: RandomStream.root(1) },
+      capacities: { [role]: CAPACITY },
+      random: RandomStream.root(1),
     });
     const engines = `${loads.length}${role === 'prefill' ? 'P' : 'D'}`;
     const shown = { atSeconds: 5, engines, totals: totals() };
@@ -157,8 +162,11 @@ describe("Dynamo's load-based planner", () => {
         const loads = inside.map((waiting) => ({ waiting, running: 0, kvUsage: 0 }));
         const observed = inside.map((waiting) => ({
           queuedPrefillTokens: (waiting + inFront / inside.length) * PROMPT,
-          ...{ sequences: 0, scheduledDecodeKv: 0, queuedDecodeKv: 0 },
-          ...{ averageDecodeLength: 0, prefillTokens: 0 },
+          sequences: 0,
+          scheduledDecodeKv: 0,
+          queuedDecodeKv: 0,
+          averageDecodeLength: 0,
+          prefillTokens: 0,
         }));
         const expected = inside.length + publishedPrefillStep(observed);
         expect(countsOf('prefill', loads, inFront)).toBe(expected);
@@ -178,7 +186,10 @@ describe("Dynamo's load-based planner", () => {
           const scheduledDecodeKv = kvUsage * CAPACITY.kvTokens;
           const averageDecodeLength = scheduledDecodeKv / running;
           return {
-            ...{ queuedPrefillTokens: 0, prefillTokens: 0, scheduledDecodeKv, averageDecodeLength },
+            queuedPrefillTokens: 0,
+            prefillTokens: 0,
+            scheduledDecodeKv,
+            averageDecodeLength,
             sequences: running + waiting,
             queuedDecodeKv: waiting * averageDecodeLength,
           };
@@ -217,7 +228,8 @@ describe("Dynamo's load-based planner", () => {
     expect(decided(busy)).toBe('3P3D');
     expect(decided({ ...busy, starting: '1D' })).toBe('3P3D');
     const policy = buildAutoscaler(parseAutoscaler('sla-load'), {
-      ...{ capacities: { prefill: CAPACITY }, random: RandomStream.root(1) },
+      capacities: { prefill: CAPACITY },
+      random: RandomStream.root(1),
     });
     const { counts } = policy.decide(contextOf({ ...busy, atSeconds: 5 }));
     expect(counts).toEqual(parseEngines('2P2D'));

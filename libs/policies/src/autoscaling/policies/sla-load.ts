@@ -156,7 +156,8 @@ function workOf(engine: EngineSample, share: number, { capacity, lengths }: Fact
   const { ranks, ofRank } = capacity;
   const decodes = role === 'prefill' ? 0 : 1;
   return {
-    ...{ capacity: ofRank, lengths },
+    capacity: ofRank,
+    lengths,
     waiting: (waiting + share) / ranks,
     decodeSeqs: (decodes * running) / ranks,
     decodeContext: decodes * kvUsage * ofRank.kvTokens,

@@ -9,7 +9,9 @@ import { EngineCapacity } from './capacity';
 
 const CAPACITY = new EngineCapacity({
   stepTime: { description: 'not used', stepUs: () => 1_000 },
-  ...{ maxNumBatchedTokens: 1_000, maxNumSeqs: 256, kvTokens: 100_000 },
+  maxNumBatchedTokens: 1_000,
+  maxNumSeqs: 256,
+  kvTokens: 100_000,
 });
 
 function policyOf(text = 'wva-tokens'): ScalePolicy {

@@ -20,8 +20,11 @@ export interface TokenCapacitySpec {
 }
 
 export const DEFAULT_TOKEN_CAPACITY: TokenCapacitySpec = {
-  ...{ kind: 'wva-tokens', kvCacheThreshold: 0.8, queueLengthThreshold: 5 },
-  ...{ scaleUpThreshold: 0.85, scaleDownBoundary: 0.7 },
+  kind: 'wva-tokens',
+  kvCacheThreshold: 0.8,
+  queueLengthThreshold: 5,
+  scaleUpThreshold: 0.85,
+  scaleDownBoundary: 0.7,
 };
 
 /** Mean lengths of the requests that finished last, in tokens. */

@@ -15,7 +15,10 @@ const STEP_TIME = {
     1_000 + 100 * prefillTokens + 1_000 * decodeSeqs,
 };
 const CAPACITY = new EngineCapacity({
-  ...{ stepTime: STEP_TIME, maxNumBatchedTokens: 1_000, maxNumSeqs: 256, kvTokens: 100_000 },
+  stepTime: STEP_TIME,
+  maxNumBatchedTokens: 1_000,
+  maxNumSeqs: 256,
+  kvTokens: 100_000,
 });
 const WORLD: AutoscalerWorld = {
   capacities: { prefill: CAPACITY, decode: CAPACITY },
@@ -187,8 +190,10 @@ describe("Dynamo's SLA planner", () => {
       return Array.from({ length: 12 }, (_none, minute) => {
         finished += 600 * (minute + 1);
         const grown = {
-          ...{ arrived: finished, finished },
-          ...{ promptTokens: finished * 1_000, outputTokens: finished * 100 },
+          arrived: finished,
+          finished,
+          promptTokens: finished * 1_000,
+          outputTokens: finished * 100,
         };
         const context = contextOf({ atSeconds: 60 * (minute + 1), totals: grown });
         const { counts } = policy.decide({ ...context, previous: before });

@@ -72,7 +72,10 @@ export class RedisConsumer implements JobConsumer {
     this.times = times;
     this.taking = taking;
     this.held = new HeldJobs({
-      ...{ link, worker, times, steps },
+      link,
+      worker,
+      times,
+      steps,
       onLockLost: (job) => options.onLockLost(job),
       onRelease: () => this.changed.fire(),
     });

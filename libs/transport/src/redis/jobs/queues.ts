@@ -83,7 +83,10 @@ export class RedisQueues implements JobQueues {
     const { link, ledger, times } = this;
     const steps = new JobSteps({ link, worker, ledger, queueOf: (name) => this.queue(name) });
     const taking = new JobTaking({
-      ...{ link, worker, ledger, begins: options.begins },
+      link,
+      worker,
+      ledger,
+      begins: options.begins,
       momentMs: times.deferenceMs,
     });
     const consumer = new RedisConsumer({ link, worker, times, steps, taking }, options);

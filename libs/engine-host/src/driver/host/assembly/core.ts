@@ -29,7 +29,11 @@ export function buildCore(site: Site, { tracer, endProcess = killProcess }: Host
   const poolNode = options.kvPool && new PoolNode({ ...site, terms: options.kvPool });
   const slot = new EngineSlot(() => options.buildEngine(kvEvents, poolNode?.restart()));
   const core = {
-    ...{ runs, kvEvents, poolNode, slot, endProcess },
+    runs,
+    kvEvents,
+    poolNode,
+    slot,
+    endProcess,
     stats: new EngineStats(options.maxModelLen),
     faults: wantsFaults(options.faults) ? new FaultPlan(options.faults, endProcess) : undefined,
     frames: newFrames(site),
@@ -37,7 +41,9 @@ export function buildCore(site: Site, { tracer, endProcess = killProcess }: Host
     spans: tracer && new RunSpans(tracer),
     // A prompt is handed over at its logical end, even if the message about it is late.
     loop: new StepLoop({
-      ...{ clock, slot, barrier: options.dataParallel?.barrier },
+      clock,
+      slot,
+      barrier: options.dataParallel?.barrier,
       isPrecise: site.identity.role !== 'prefill',
       hasGrace: poolNode === undefined,
       leadUs: poolNode === undefined ? (options.resultLeadUs ?? 0) : 0,

@@ -36,7 +36,9 @@ export function buildDuties(site: Site, core: Core, built: Sides & Work): Duties
   const inspection = new Inspection(shared);
   const warmStart = new WarmStart(shared);
   return {
-    ...{ operations, numbers, warmStart },
+    operations,
+    numbers,
+    warmStart,
     beacon: new PresenceBeacon({ ...site, numbers }),
     startup: new Startup({ ...site, warmStart }),
     load: new LoadBeacon(shared),

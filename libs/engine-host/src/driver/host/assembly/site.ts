@@ -24,7 +24,14 @@ export function siteOf(options: HostOptions, dependencies: HostDependencies): Si
   const { bus, jobs, ledger } = transport;
   const identity = new EngineIdentity(options);
   return {
-    ...{ identity, options, transport, bus, jobs, ledger, routing, clock },
+    identity,
+    options,
+    transport,
+    bus,
+    jobs,
+    ledger,
+    routing,
+    clock,
     wall: clock.wall,
     log: moduleLogger(log, 'engine').child({ engine: identity.engineId.slice(0, 8) }),
   };

@@ -11,9 +11,16 @@ export interface AnsweredPrompt {
 
 /** The names of roles in datasets. */
 const ROLES: Readonly<Record<string, string>> = {
-  ...{ human: 'user', user: 'user', system: 'system', tool: 'tool' },
-  ...{ gpt: 'assistant', assistant: 'assistant', model: 'assistant' },
-  ...{ chatgpt: 'assistant', bing: 'assistant', bard: 'assistant' },
+  human: 'user',
+  user: 'user',
+  system: 'system',
+  tool: 'tool',
+  gpt: 'assistant',
+  assistant: 'assistant',
+  model: 'assistant',
+  chatgpt: 'assistant',
+  bing: 'assistant',
+  bard: 'assistant',
 };
 const PROMPTS = ['prompt', 'question', 'instruction', 'input'] as const;
 const ANSWERS = ['answer', 'response', 'completion', 'output'] as const;

@@ -21,8 +21,15 @@ function file(content: string): string {
 
 function prompt(change: Partial<AskedPrompt> = {}): AskedPrompt {
   return {
-    ...{ endpoint: 'chat', model: 'm', tools: [], isStream: false, user: 'u', metadata: {} },
-    ...{ said: [{ role: 'user', text: 'Hello there' }], headers: {}, chance: () => 0.5 },
+    endpoint: 'chat',
+    model: 'm',
+    tools: [],
+    isStream: false,
+    user: 'u',
+    metadata: {},
+    said: [{ role: 'user', text: 'Hello there' }],
+    headers: {},
+    chance: () => 0.5,
     ...change,
   };
 }
@@ -225,7 +232,9 @@ describe('the example that ships', () => {
   it.each(ENDPOINTS)('echoes at %s when no rule matches', async (endpoint) => {
     for (const stream of [false, true]) {
       const seen = await ask(fixture, endpoint, {
-        ...{ text: 'Nothing special.', maxTokens: 5_000, stream },
+        text: 'Nothing special.',
+        maxTokens: 5_000,
+        stream,
       });
       expect(seen).toMatchObject({ status: 200, text: 'Nothing special.' });
     }
@@ -242,7 +251,9 @@ describe('the example that ships', () => {
     expect(call.function).toEqual({ name: 'get_weather', arguments: '{"city":"Rome"}' });
     expect(first.choices[0].finish_reason).toBe('tool_calls');
     messages.push(first.choices[0].message, {
-      ...{ role: 'tool', tool_call_id: call.id, content: '"sunny"' },
+      role: 'tool',
+      tool_call_id: call.id,
+      content: '"sunny"',
     });
     messages.push({ role: 'user', content: 'And now?' });
     const second = (await (await asked()).json()) as Completion;
@@ -312,7 +323,9 @@ describe('the legs of an outside router', () => {
     try {
       const kv_transfer_params = { do_remote_decode: true, do_remote_prefill: false };
       const leg = await ask(fixture, 'completions', {
-        ...{ text: 'x', stream: false, more: { kv_transfer_params } },
+        text: 'x',
+        stream: false,
+        more: { kv_transfer_params },
       });
       expect(leg).toMatchObject({ status: 200, isCut: true, completionTokens: 1 });
       const answer = await ask(fixture, 'completions', { text: 'x', stream: false });
