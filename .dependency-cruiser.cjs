@@ -108,7 +108,7 @@ module.exports = {
       comment: 'apps/<app>/test and libs/<lib>/test are not compiled into dist.',
       severity: 'error',
       from: {
-        path: '^(libs|apps|bench)/',
+        path: '^(libs|apps|bench|validation)/',
         pathNot: ['\\.spec\\.ts$', '^libs/[^/]+/test/', '^apps/[^/]+/test/'],
       },
       to: { path: ['^libs/[^/]+/test/', '^apps/[^/]+/test/', '^test/'] },

@@ -130,5 +130,5 @@ export default tseslint.config(
       ),
     },
   },
-  { files: ['scripts/**', 'bench/**'], rules: { 'no-console': 'off' } },
+  { files: ['scripts/**', 'bench/**', 'validation/**'], rules: { 'no-console': 'off' } },
 );

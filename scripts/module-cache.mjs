@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** They decide how each module is compiled. */
 const RECIPES = ['.swcrc', 'tsconfig.json', 'package-lock.json'];
 /** The modules in them import each other. */
-const SOURCES = ['apps', 'libs', 'test', 'bench', 'scripts'];
+const SOURCES = ['apps', 'libs', 'test', 'bench', 'validation', 'scripts'];
 /** Beside the present one. A run that began before a change of the files still uses its own. */
 const KEPT_FOLDERS = 2;
 

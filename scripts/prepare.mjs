@@ -90,7 +90,7 @@ function requireWritable(done) {
 }
 
 function sources() {
-  return ['apps', 'libs', 'bench'].flatMap((folder) =>
+  return ['apps', 'libs', 'bench', 'validation'].flatMap((folder) =>
     filesBelow(join(ROOT, folder)).filter(isSource),
   );
 }

@@ -109,13 +109,13 @@ export const SUITES = {
   },
   llamacpp: {
     what: 'a small real model (node-llama-cpp, npm)',
-    lanes: () => [[program('npm', ['run', '--silent', '--prefix', 'engines/llamacpp', 'e2e'])]],
+    lanes: () => [[program('npm', ['run', '--silent', '--prefix', 'packages/llamacpp', 'e2e'])]],
   },
 };
 
 const DEPCRUISE = [
   ...['--config', '.dependency-cruiser.cjs', '--output-type', 'err'],
-  ...['apps', 'libs', 'bench'],
+  ...['apps', 'libs', 'bench', 'validation'],
 ];
 
 function check(command, args) {

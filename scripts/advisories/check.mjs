@@ -11,7 +11,7 @@ import { isIn } from './ranges.mjs';
 const LIST = fileURLToPath(new URL('./known.json', import.meta.url));
 const LOCKS = [
   'package-lock.json',
-  'engines/llamacpp/package-lock.json',
+  'packages/llamacpp/package-lock.json',
   'packages/docs-site/package-lock.json',
   'packages/kv-events/package-lock.json',
 ];

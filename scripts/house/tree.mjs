@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 
-const ROOMS = ['apps', 'libs', 'bench'];
+const ROOMS = ['apps', 'libs', 'bench', 'validation'];
 const MADE = new Set(['.git', 'node_modules', 'dist', 'coverage', 'out', '.baton']);
 
 /** Paths of all files below `folder`, from `root`, with forward slashes, in order. */
@@ -19,7 +19,7 @@ export function filesBelow(root, folder) {
 }
 
 /**
- * A checkout. `product` is the code that runs: TypeScript below apps, libs and bench, without
+ * A checkout. `product` is the code that runs: TypeScript below apps, libs, bench and validation, without
  * specs; `specs` are the specs beside it and their test doubles.
  */
 export function readTree(root) {

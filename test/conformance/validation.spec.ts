@@ -10,7 +10,7 @@ const EVERY = 12;
 const STEPS = '## Engine steps of PyTorch';
 
 function execute(program: string, ...args: string[]): string {
-  const command = [`dist/bench/validate/${program}.js`, ...args];
+  const command = [`dist/validation/${program}.js`, ...args];
   return execFileSync(process.execPath, command, { encoding: 'utf8' });
 }
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { withChapter } from '../../bench/validate/page';
-import { referenceChapter } from '../../bench/validate/reference/reference-report';
+import { withChapter } from '../../validation/page';
+import { referenceChapter } from '../../validation/reference/reference-report';
 
 describe('the chapter of the reference steps', () => {
-  it('is on docs/validation.md (node dist/bench/validate/reference/main.js --save)', () => {
+  it('is on docs/validation.md (node dist/validation/reference/main.js --save)', () => {
     expect(readFileSync('docs/validation.md', 'utf8')).toContain(`\n${referenceChapter()}\n\n## `);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { servingScript } from '../../bench/validate/serving/serving-script';
+import { servingScript } from '../../validation/serving/serving-script';
 
 /** A row of InferenceX with vLLM on H200 but for the given columns. */
 function scriptOf(columns: Record<string, string>) {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 describe('npm run validate', () => {
   it('prints the text of docs/validation.md (npm run validate -- --save after a change)', () => {
-    const printed = execFileSync(process.execPath, ['dist/bench/validate/main.js'], {
+    const printed = execFileSync(process.execPath, ['dist/validation/main.js'], {
       encoding: 'utf8',
     });
     const page = readFileSync('docs/validation.md', 'utf8');

@@ -60,7 +60,7 @@ export const EXECUTORS = {
   }),
   llamacppModel: optionalText({
     help: 'GGUF file of the model that llamacpp engines compute.',
-    unset: 'a model with random weights, written by engines/llamacpp/setup.mjs',
+    unset: 'a model with random weights, written by packages/llamacpp/setup.mjs',
   }),
   llamacppThreads: integer(1, [1, 1_024], { help: 'Number of threads of a llamacpp engine.' }),
   llamacppSequences: integer(8, [1, 256], {

@@ -3,7 +3,7 @@ import {
   type ComparedStep,
   compareReferenceSteps,
   ERROR_MAX,
-} from '../../../../bench/validate/reference/reference-steps';
+} from '../../../../validation/reference/reference-steps';
 import { readShipped } from '../../../../test/support/shipped-operators';
 
 /** Steps that no quirk touches. */

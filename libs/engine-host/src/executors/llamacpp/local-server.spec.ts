@@ -29,7 +29,7 @@ describe('the requirements of executor llamacpp', () => {
   it('are reported in one sentence with the command that installs them', () => {
     const check = (): void => checkLlamacpp(config(), folder);
     expect(check).toThrow(
-      'executor llamacpp needs the optional package: run `node engines/llamacpp/setup.mjs` ' +
+      'executor llamacpp needs the optional package: run `node packages/llamacpp/setup.mjs` ' +
         'first, which installs it.',
     );
   });
@@ -56,9 +56,9 @@ describe('the requirements of executor llamacpp', () => {
   });
 });
 
-describe('engines/llamacpp', () => {
+describe('packages/llamacpp', () => {
   it('passes those of its own tests that run without an installation', () => {
-    const folder = join(optionalFolder('engines/llamacpp') ?? '', 'test');
+    const folder = join(optionalFolder('packages/llamacpp') ?? '', 'test');
     const files = readdirSync(folder).map((file) => join(folder, file));
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--test', ...files], {
       encoding: 'utf8',

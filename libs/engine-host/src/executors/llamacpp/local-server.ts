@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type BatonConfig, optionalFolder, requireFrom, UsageError } from '@baton/config';
 
 /** The path of the package in the repository. */
-const PACKAGE = join('engines', 'llamacpp');
+const PACKAGE = join('packages', 'llamacpp');
 const SETUP = `node ${PACKAGE.split('\\').join('/')}/setup.mjs`;
 const RANDOM_MODEL = join('.baton', 'random-29m.gguf');
 const NATIVE_PART = join('node_modules', 'node-llama-cpp', 'package.json');
@@ -17,7 +17,7 @@ export interface LocalServer {
   close(): Promise<void>;
 }
 
-/** Options of `startServer` in `engines/llamacpp/http/server.mjs`. */
+/** Options of `startServer` in `packages/llamacpp/http/server.mjs`. */
 export interface LocalServerOptions {
   readonly path: string;
   readonly servedModel: string;

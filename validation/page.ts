@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-export const DOCS = join(__dirname, '..', '..', '..', 'docs');
+export const DOCS = join(__dirname, '..', '..', 'docs');
 
 /** The page that `npm run validate` makes. */
 export const PAGE = join(DOCS, 'validation.md');

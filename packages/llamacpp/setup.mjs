@@ -24,7 +24,7 @@ function install() {
     shell: process.platform === 'win32',
   });
   if (status !== 0) {
-    console.error('npm ci of engines/llamacpp failed.');
+    console.error('npm ci of packages/llamacpp failed.');
     process.exit(1);
   }
 }

@@ -23,7 +23,7 @@ function main(): void {
   process.stdout.write(`${coverageTable(crossValidate(points))}\n`);
   const date = flag('write');
   if (date === undefined) return;
-  const command = `node dist/bench/validate/error-bars/main.js --write=${date}`;
+  const command = `node dist/validation/error-bars/main.js --write=${date}`;
   const made = `${date}, ${command}: measured / simulated`;
   const path = join(rootFolder(), ERROR_TABLE);
   mkdirSync(dirname(path), { recursive: true });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-export const DATA = join(__dirname, '..', '..', '..', 'data');
+export const DATA = join(__dirname, '..', '..', 'data');
 
 /** The lines of a shipped file, without its last line break. */
 export function linesOf(...path: string[]): string[] {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { withProgress } from '../../apps/cli/src/progress';
+import { withProgress } from '../apps/cli/src/progress';
 import { type Finding, isMissed, tableOf } from './finding';
 import { h100ClosedLoop } from './h100-closed-loop';
 import { measuredSteps } from './measured-steps';
