@@ -91,6 +91,7 @@ export const GUIDE = [
     title: 'How true is it',
     pages: [
       page('validation', 'Validation', planners),
+      page('scheduler-comparison', "Compared with vLLM's scheduler", planners, contributors),
       page('error-bars', 'Error bars', planners),
       page('step-time-methods', 'Step-time methods', planners),
       page('comparison', 'Comparison with other projects', everyone),
