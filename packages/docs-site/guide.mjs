@@ -127,12 +127,6 @@ export const GUIDE = [
         contributors,
       ),
       page(
-        'placement',
-        'Placement',
-        'The built-in choice of engines, admission, and how both work live.',
-        routers,
-      ),
-      page(
         'membership',
         'Engines that join and leave',
         'How the topology changes while a cluster runs.',
@@ -189,11 +183,10 @@ export const GUIDE = [
         'Run a workload through a simulated cluster and read its latencies.',
         planners,
       ),
-      page('planning', 'Plan', 'Find the best split of GPUs within an SLO.', planners),
       page(
-        'fleet',
-        'Search fleets',
-        'Cost and power of a cluster, and the search for the cheapest one.',
+        'planning',
+        'Plan',
+        'The best split of GPUs within an SLO, its cost and power, and the cheapest fleet.',
         planners,
       ),
       page(
@@ -230,8 +223,8 @@ export const GUIDE = [
       page('faults', 'Inject faults', 'Rules for errors, delays and losses.', platform, clients),
       page(
         'policies',
-        'Policies of your own',
-        'Write, test and run policies of your own; policies of other projects.',
+        'Policies',
+        'Built-in placement and admission, and policies of your own.',
         routers,
       ),
       page(
