@@ -27,15 +27,9 @@ function namedIn(page: string): string[] {
   return names.filter((name) => !/[<>*{}…$|,:]/.test(name));
 }
 
-const FOLDERS = [
-  ...['apps', 'libs', 'test', 'bench', 'validation', 'scripts'],
-  ...['packages', 'deploy', 'docs', 'data', 'examples', 'bin'],
-];
-
-/** True for a path of the repository, but not for one of a generated folder. */
-function isPath(name: string): boolean {
-  return FOLDERS.includes(name.split('/')[0] ?? '') && /\/(?!.*\bdist\b)/.test(name);
-}
+/** A path of the repository, but not one of a generated folder. */
+const PATH =
+  /^(apps|libs|test|bench|validation|scripts|packages|deploy|docs|data|examples|bin)\/(?!.*\bdist)/;
 
 /** True when the path exists from the root, or from the folder of the page. */
 function isThere(name: string, page: string): boolean {
@@ -47,8 +41,13 @@ function missingInLib(page: string, paths: readonly string[]): string[] {
   const [, lib] = /^libs\/([^/]+)\/README\.md$/.exec(page) ?? [];
   if (lib === undefined) return [];
   const own = paths.filter((path) => path.startsWith(`libs/${lib}/`));
-  const names = namedIn(page).filter((name) => /^[\w./-]+(\.ts|\/)$/.test(name) && !isPath(name));
-  return names.filter((name) => !own.some((path) => `${path}/`.includes(`/${name}`)));
+  const names = namedIn(page).filter(
+    (name) => /^[\w./-]+(\.ts|\/)$/.test(name) && !PATH.test(name),
+  );
+  return names.filter((name) => {
+    const part = `/${name.replace(/\/$/, '')}/`;
+    return !own.some((path) => `${path}/`.includes(part));
+  });
 }
 
 describe('the documentation', () => {
@@ -95,7 +94,7 @@ describe('the documentation', () => {
     const paths = allFiles();
     const missing = pages.flatMap((page) =>
       namedIn(page)
-        .filter((name) => isPath(name) && !isThere(name, page))
+        .filter((name) => PATH.test(name) && !isThere(name, page))
         .concat(missingInLib(page, paths))
         .map((name) => `${page}: ${name}`),
     );
