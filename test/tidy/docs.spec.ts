@@ -20,6 +20,36 @@ function linksOf(page: string): string[] {
   return [...withoutCode.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '');
 }
 
+/** The texts between backticks of a page that have no spaces and no placeholders. */
+function namedIn(page: string): string[] {
+  const withoutCode = read(page).replace(/```[\s\S]*?```/g, '');
+  const names = [...withoutCode.matchAll(/`([^`\s]+)`/g)].map(([, name]) => name ?? '');
+  return names.filter((name) => !/[<>*{}…$|,:]/.test(name));
+}
+
+/** A path of the repository, but not one of a generated folder. */
+const PATH =
+  /^(apps|libs|test|bench|validation|scripts|packages|deploy|docs|data|examples|bin)\/(?!.*\bdist)/;
+
+/** True when the path exists from the root, or from the folder of the page. */
+function isThere(name: string, page: string): boolean {
+  return [ROOT, join(ROOT, dirname(page))].some((from) => existsSync(join(from, name)));
+}
+
+/** File names `x.ts` and folders `x/` in the README of a lib that are not below the lib. */
+function missingInLib(page: string, paths: readonly string[]): string[] {
+  const [, lib] = /^libs\/([^/]+)\/README\.md$/.exec(page) ?? [];
+  if (lib === undefined) return [];
+  const own = paths.filter((path) => path.startsWith(`libs/${lib}/`));
+  const names = namedIn(page).filter(
+    (name) => /^[\w./-]+(\.ts|\/)$/.test(name) && !PATH.test(name),
+  );
+  return names.filter((name) => {
+    const part = `/${name.replace(/\/$/, '')}/`;
+    return !own.some((path) => `${path}/`.includes(part));
+  });
+}
+
 describe('the documentation', () => {
   it.each(pages)('%s links to files that exist', (page) => {
     const local = linksOf(page).filter((link) => !/^(https?:|#|mailto:)/.test(link));
@@ -60,14 +90,15 @@ describe('the documentation', () => {
     }
   });
 
-  it('names in the README of a lib the libs that it imports', () => {
-    const { libs } = readJson('scripts/house/layers.json') as { libs: Record<string, string[]> };
-    for (const [lib, imported] of Object.entries(libs)) {
-      const [, named] = /Imports only:([\s`\w,-]+)/.exec(read(`libs/${lib}/README.md`)) ?? [];
-      if (named === undefined) continue;
-      const names = [...named.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
-      expect([lib, names]).toEqual([lib, [...imported].sort()]);
-    }
+  it('names paths, and in the README of a lib files, that exist', () => {
+    const paths = allFiles();
+    const missing = pages.flatMap((page) =>
+      namedIn(page)
+        .filter((name) => PATH.test(name) && !isThere(name, page))
+        .concat(missingInLib(page, paths))
+        .map((name) => `${page}: ${name}`),
+    );
+    expect(missing).toEqual([]);
   });
 
   it('describes every option of the configuration as in the code (npm run docs)', () => {
