@@ -49,7 +49,7 @@ export { UsageError } from './usage-error';
 export { composedChoices } from './engines/composed-choices';
 export { type GivenFields, givenFields } from './engines/given-fields';
 export { gpuOf } from './engines/gpu-of';
-export { modelFolderOf, modelOf } from './engines/model-of';
+export { modelFolderOf, modelNotes, modelOf } from './engines/model-of';
 export { operatorFiles, ownOperators } from './engines/operator-files';
 export { type OwnOperators } from './engines/own-operators';
 export { frontEndOf, withFrontEnd } from './engines/front-end-of';

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import {
   type BatonConfig,
   isScaled,
+  modelNotes,
   readAdminKey,
   readApiKeys,
   readCertificate,
@@ -76,7 +77,7 @@ async function configOf(topology: string | undefined, flags: UpFlags): Promise<B
     env: process.env,
     file: typeof file === 'string' ? file : process.env['BATON_CONFIG_FILE'],
   });
-  for (const note of resolved.notes) say(note);
+  for (const note of [...resolved.notes, ...modelNotes(resolved.config)]) say(note);
   const { min, max } = resolved.config;
   if (!isScaled(resolved.config) && (min ?? max) === undefined) return resolved.config;
   const { configuredAutoscaler, withStart } = await import('@baton/supervisor');

@@ -80,6 +80,8 @@ export interface ModelGeometry extends Named {
   /** The layers that are in other formats in its published NVFP4 checkpoint. Unset: none. */
   readonly nvfp4Layers?: Omit<Partial<Precision>, 'kvCache' | 'experts'>;
   readonly maxContext: number;
+  /** Fields of its `config.json` that nothing has read. Unset: none. */
+  readonly unusedFields?: readonly string[];
   /**
    * The part of the model in this pipeline stage: the first has the embedding, the last the output
    * head, and the embedding too where both are tied. Unset: the whole model.

@@ -1,4 +1,4 @@
-import type { BatonConfig, ResolvedConfig } from '@baton/config';
+import { type BatonConfig, modelNotes, type ResolvedConfig } from '@baton/config';
 import { type LoadedWorkload, loadWorkload, type WorkloadContext } from './load-workload';
 import type { WorkloadFlags } from './workload-flags';
 
@@ -30,7 +30,7 @@ export async function configuredWorkload(
   const loaded = await loadWorkload(flags, { ...options, seed, blockSize, mayCoarsen });
   const config = { ...asked, blockSize: loaded.workload.contentBlockTokens };
   const own = config.blockSize === blockSize ? [] : [coarseBlocks(config)];
-  return { config, loaded, notes: [...notes, ...loaded.notes, ...own] };
+  return { config, loaded, notes: [...notes, ...modelNotes(asked), ...loaded.notes, ...own] };
 }
 
 function coarseBlocks({ blockSize }: BatonConfig): string {
