@@ -4,7 +4,7 @@ import type { Transport } from '@baton/transport';
 import { LiveMembership } from '@baton/engine-host';
 import { type DynamicModule, Global, Module, type Provider, Scope } from '@nestjs/common';
 import { INQUIRER } from '@nestjs/core';
-import { CalmMemory } from './calm-memory';
+import { MemoryRelease } from './memory-release';
 import { Siblings } from './siblings/siblings';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
 
@@ -33,7 +33,7 @@ export class ProcessModule {
         { provide: LiveMembership, useValue: membership },
         { provide: Siblings, useValue: siblings },
         loggerProvider(logger),
-        CalmMemory,
+        MemoryRelease,
       ],
       exports: [CONFIG, TRANSPORT, API_IDENTITY, LiveMembership, LOGGER, Siblings],
     };

@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import type { RequestListener } from '../http/connections/turnstile';
+import type { RequestListener } from '../http/connections/request-pacing';
 import { Listeners } from '../http/listeners';
 import { directTo } from '../http/request-context';
 import { Siblings } from '../siblings/siblings';

@@ -273,13 +273,13 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     return (await Promise.all(queues.map((each) => this.isEmpty(each)))).every(Boolean);
   }
 
-  /** Asked once per queue and sweep, however many sequences wait in it. */
+  /** One look-up per queue and sweep, for any number of its sequences. */
   private isEmpty(queue: QueueName): Promise<boolean> {
     const known = this.emptyQueues.get(queue);
     if (known) return known;
-    const asked = this.transport.jobs.waiting(queue).then((waiting) => waiting === 0);
-    this.emptyQueues.set(queue, asked);
-    return asked;
+    const isEmpty = this.transport.jobs.waiting(queue).then((waiting) => waiting === 0);
+    this.emptyQueues.set(queue, isEmpty);
+    return isEmpty;
   }
 
   private async revive(sequence: Sequence, nowMs: number): Promise<void> {

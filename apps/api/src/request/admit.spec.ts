@@ -9,7 +9,7 @@ import type { Routed } from './admit/admission';
 import type { AdmissionGate } from './admit/admission-gate';
 import { type FlowGate, FlowPass } from './admit/flow-gate';
 import type { PolicyGate } from './admit/policy-gate';
-import type { OpenDoor } from './take/open-door';
+import type { AcceptingState } from './take/accepting-state';
 
 const CHARGE = { settle: () => undefined };
 
@@ -49,7 +49,7 @@ describe('admitting a request', () => {
       if (refuses) throw new BatonError('slo_unattainable');
     };
     return new AdmitStep(
-      { refuseWhenClosed: () => visit('door') } as unknown as OpenDoor,
+      { refuseWhenClosed: () => visit('door') } as unknown as AcceptingState,
       { isOn: hasClasses, of: () => visit('class') } as unknown as CallClasses,
       { isOn: hasGate, pass } as unknown as FlowGate,
       { isOn, refuse } as unknown as PolicyGate,

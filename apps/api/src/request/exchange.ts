@@ -34,7 +34,7 @@ export class ExchangeStep implements ExchangeHost {
 
   /** Opens the exchange of a request, still without sequences. It ends with the connection. */
   open(admission: Admission): Exchange {
-    const { call, asked, leg } = admission;
+    const { call, checked: asked, leg } = admission;
     const head = this.answering.headOf(admission);
     const exchange = new Exchange(this, {
       call,

@@ -5,12 +5,12 @@ import type { Transport } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
 import type { ModelCatalog } from '../cluster/model-catalog';
 import type { DueFrames } from '../frames/due-frames';
-import { OpenDoor } from './take/open-door';
+import { AcceptingState } from './take/accepting-state';
 import type { Executions } from './executed/executions';
 import type { TextSetup } from './plan/text-setup';
 import type { Player } from './playing/player';
 import { TakeStep } from './take';
-import type { Asked, Call, Reading } from './take/call';
+import type { CheckedRequest, Call, Reading } from './take/call';
 import { RequestThreads } from './threads/request-threads';
 
 const LIMITS = { models: ['m'] };
@@ -25,12 +25,12 @@ interface World {
 
 function takeStep(world: World): TakeStep {
   const { isClosing = false, isConnected = true, executes = false, frame } = world;
-  const door = new OpenDoor({ isConnected } as Transport);
-  if (isClosing) door.closeDoor();
+  const accepting = new AcceptingState({ isConnected } as Transport);
+  if (isClosing) accepting.stopAccepting();
   const executions = { answers: executes, ask: () => ({ isExecuted: true }) };
   return new TakeStep(
     defaultConfig(),
-    door,
+    accepting,
     { limitsOf: () => LIMITS } as unknown as ModelCatalog,
     executions as unknown as Executions,
     {} as Player,
@@ -44,7 +44,8 @@ const call = {
   ask: {
     name: 'text',
     read: (body: unknown) => ({ body }) as unknown as Reading,
-    asked: (read: Reading, limits: RequestLimits) => ({ ...read, limits }) as unknown as Asked,
+    asked: (read: Reading, limits: RequestLimits) =>
+      ({ ...read, limits }) as unknown as CheckedRequest,
   },
 } as unknown as Call;
 
@@ -64,7 +65,7 @@ describe('taking a request', () => {
       visits.push('read');
       return { body } as unknown as Reading;
     };
-    await takeStep({ frame }).take({ ...call, ask: { ...call.ask, read } } as unknown as Call);
+    await takeStep({ frame }).take({ ...call, ask: { ...call.reader, read } } as unknown as Call);
     expect(visits).toEqual(['tokens', 'read']);
   });
 

@@ -41,10 +41,10 @@ describe('the way of a request', () => {
   };
 
   function way(): RequestWay {
-    const asked = { request: { model: 'm' } };
+    const checked = { request: { model: 'm' } };
     return new RequestWay(
-      { plays, take: () => visit('take', asked), play: later('play') } as unknown as TakeStep,
-      { route: later('route', { call: CALL, asked, routes: [] }) } as unknown as RouteStep,
+      { plays, take: () => visit('take', checked), play: later('play') } as unknown as TakeStep,
+      { route: later('route', { call: CALL, asked: checked, routes: [] }) } as unknown as RouteStep,
       {
         hasRules: faults.may,
         judge: () => visit('judge', [FAULT]),

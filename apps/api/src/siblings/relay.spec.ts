@@ -31,23 +31,23 @@ describe('API processes behind one port', () => {
     const asker = member(0, () => 'own');
     member(1, (question) => `b${String(question)}`);
     member(2, async (question) => Promise.resolve(`c${String(question)}`));
-    expect(await asker.ask('load', 7)).toEqual(['b7', 'c7']);
+    expect(await asker.query('load', 7)).toEqual(['b7', 'c7']);
   });
 
   it('have no answers when a process has the port to itself', async () => {
     const alone = Siblings.none();
     expect(alone.areThere).toBe(false);
-    expect(await alone.ask('load', 7)).toEqual([]);
+    expect(await alone.query('load', 7)).toEqual([]);
   });
 
   it('do not hold up the others when one is late or ends', async () => {
     const asker = member(0, () => 'own');
     member(1, () => new Promise(() => undefined));
     member(2, () => 'c');
-    const late = asker.ask('load', 7);
+    const late = asker.query('load', 7);
     await vi.advanceTimersByTimeAsync(1_500);
     expect(await late).toEqual(['c']);
-    const ending = asker.ask('load', 8);
+    const ending = asker.query('load', 8);
     relay.leave(1);
     expect(await ending).toEqual(['c']);
   });
@@ -56,24 +56,24 @@ describe('API processes behind one port', () => {
     const asker = member(0, () => 'a');
     let isLate = false;
     member(1, () => (isLate ? new Promise(() => undefined) : 'b'));
-    expect(await asker.ask('metrics', null, 'a')).toEqual(['b']);
+    expect(await asker.query('metrics', null, 'a')).toEqual(['b']);
     isLate = true;
-    const late = asker.ask('metrics', null, 'a');
+    const late = asker.query('metrics', null, 'a');
     await vi.advanceTimersByTimeAsync(1_500);
     expect(await late).toEqual(['b']);
-    const ending = asker.ask('metrics', null, 'a');
+    const ending = asker.query('metrics', null, 'a');
     relay.leave(1);
     expect(await ending).toEqual(['b']);
-    expect(await asker.ask('metrics', null, 'a')).toEqual(['b']);
+    expect(await asker.query('metrics', null, 'a')).toEqual(['b']);
     const next = member(1, () => 'B');
-    expect(await asker.ask('metrics', null, 'a')).toEqual(['B', 'b']);
+    expect(await asker.query('metrics', null, 'a')).toEqual(['B', 'b']);
     relay.leave(0);
-    expect(await next.ask('metrics', null, 'B')).toEqual(['ba']);
+    expect(await next.query('metrics', null, 'B')).toEqual(['ba']);
   });
 
   it('answer nothing to a question of another topic', async () => {
     const asker = member(0, () => 'own');
     member(1, () => 'b');
-    expect(await asker.ask('pictures', 7)).toEqual([]);
+    expect(await asker.query('pictures', 7)).toEqual([]);
   });
 });

@@ -29,7 +29,7 @@ interface Kept {
  * behind: what they counted does not vanish.
  */
 export class Relay {
-  private asked = 0;
+  private queries = 0;
   private readonly members = new Map<number, (message: ToSibling) => void>();
   private readonly open = new Map<number, Open>();
   private readonly kept = new Map<string, Kept>();
@@ -57,14 +57,14 @@ export class Relay {
   }
 
   receive(from: number, message: FromSibling): void {
-    if (message.kind === 'ask-siblings') this.ask(from, message);
+    if (message.kind === 'ask-siblings') this.forward(from, message);
     else this.take(from, message);
   }
 
-  private ask(asker: number, { id: askedAs, topic, question, own }: AskSiblings): void {
+  private forward(asker: number, { id: askedAs, topic, question, own }: AskSiblings): void {
     const missing = new Set([...this.members.keys()].filter((member) => member !== asker));
-    this.asked += 1;
-    const id = this.asked;
+    this.queries += 1;
+    const id = this.queries;
     const key = `${topic} ${JSON.stringify(question)}`;
     if (this.folds[topic] !== undefined) this.keep(key, asker, own);
     const timer = setTimeout(() => this.answerQuestion(id), ANSWER_WITHIN_MS);

@@ -19,7 +19,7 @@ export type SiblingReply = (question: unknown) => unknown;
  * to itself has no siblings, and every query returns an empty list.
  */
 export class Siblings {
-  private asked = 0;
+  private queries = 0;
   private readonly waiting = new Map<number, (answers: readonly unknown[]) => void>();
   private readonly answerTo = new Map<Topic, SiblingReply>();
 
@@ -68,11 +68,11 @@ export class Siblings {
    *
    * @param own the answer of this process, which counts for a sibling after its end
    */
-  async ask(topic: Topic, question: unknown, own?: unknown): Promise<readonly unknown[]> {
+  async query(topic: Topic, question: unknown, own?: unknown): Promise<readonly unknown[]> {
     const { channel } = this;
     if (channel === undefined) return [];
-    this.asked += 1;
-    const id = this.asked;
+    this.queries += 1;
+    const id = this.queries;
     try {
       return await new Promise((resolve) => {
         const timer = setTimeout(() => resolve([]), ANSWER_WITHIN_MS);

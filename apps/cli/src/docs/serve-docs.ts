@@ -45,8 +45,8 @@ async function isDone(args: readonly string[]): Promise<boolean> {
   for (const [signal, forward] of forwards) process.on(signal, forward);
   const { code, signal } = await endOf(child);
   for (const [name, forward] of forwards) process.off(name, forward);
-  const isAsked = signal !== null && SIGNALS.some((name) => name === signal);
-  return code === 0 || isAsked;
+  const isStopped = signal !== null && SIGNALS.some((name) => name === signal);
+  return code === 0 || isStopped;
 }
 
 function endOf(child: ChildProcess): Promise<{ code: number | null; signal: string | null }> {

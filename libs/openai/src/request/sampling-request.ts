@@ -113,8 +113,8 @@ function checkChoices(dto: SamplingDto, choices: number, limits: RequestLimits):
     if (decoded > MAX_OPENAI_BEST_OF) throw tooMany('best_of', decoded, MAX_OPENAI_BEST_OF);
   }
   const isGreedy = dto.temperature !== undefined && dto.temperature !== null;
-  const isAsked = limits.dialect === 'vllm' || limits.strict !== undefined;
-  if (!isAsked || !isGreedy || dto.temperature! >= GREEDY_BELOW) return;
+  const isChecked = limits.dialect === 'vllm' || limits.strict !== undefined;
+  if (!isChecked || !isGreedy || dto.temperature! >= GREEDY_BELOW) return;
   if (choices === 1) return;
   const message = `n must be 1 when using greedy sampling, got ${choices}.`;
   throw valueError({ field: 'n', message });

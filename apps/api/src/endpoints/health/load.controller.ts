@@ -18,7 +18,7 @@ export class LoadController {
   })
   @Get('load')
   async load(): Promise<{ server_load: number }> {
-    const others = await this.siblings.ask('load', null);
+    const others = await this.siblings.query('load', null);
     const load = others.reduce<number>((sum, other) => sum + Number(other), this.exchanges.count);
     return { server_load: load };
   }

@@ -43,7 +43,7 @@ export class MetricsController {
     await this.ofFront.refreshQueues(at.engines);
     const ofEngines = this.ofEngines.render(this.ofFront.withQueued(at.engines, at.living));
     const own = this.ownPage(at);
-    const others = await this.siblings.ask('metrics', engineId ?? null, own);
+    const others = await this.siblings.query('metrics', engineId ?? null, own);
     const ofFront = mergePages([own, ...others.map(String)]);
     return this.ofEngines.withServers(joined([ofEngines, ofFront]), at.engines);
   }

@@ -113,11 +113,12 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
     const stop = await bus.subscribe(channel, (payload) => heard.take(payload.toString()));
     try {
       let found: string | undefined;
-      let asked = -1;
+      let requestedFrom = -1;
       do {
         // Sent the first time, and again when no event has arrived since.
-        if (asked === heard.next || asked < 0) this.ask({ id: at.id, from: heard.next });
-        asked = heard.next;
+        if (requestedFrom === heard.next || requestedFrom < 0)
+          this.request({ id: at.id, from: heard.next });
+        requestedFrom = heard.next;
         await delay(LOOK_EVERY_MS);
         if (heard.isOver || follower.hasLeft) return;
         found = await this.store.text(at);
@@ -145,7 +146,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
     }
   }
 
-  private ask(request: FollowRequest): void {
+  private request(request: FollowRequest): void {
     this.transport.bus.publish(channels.followedResponses, Buffer.from(JSON.stringify(request)));
   }
 

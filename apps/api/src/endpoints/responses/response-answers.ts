@@ -20,7 +20,7 @@ import type { AnswerParts } from '../../request/take/call';
 import { API_IDENTITY, type ApiIdentity, LOGGER } from '../../tokens';
 import { ConversationStore } from '../conversations/conversation-store';
 import type { Tenant } from '../../http/request-context';
-import { outcomeOf, wholeResponse } from './ask-response';
+import { outcomeOf, wholeResponse } from './response-readers';
 import { Broadcasts } from './broadcasts';
 import { DetachedResponse } from '../../http/detached-response';
 import { EventsAnswer, type Listener } from './events-answer';

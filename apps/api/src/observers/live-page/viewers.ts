@@ -132,7 +132,7 @@ export class Viewers implements BeforeApplicationShutdown {
   /** Skips pictures while siblings are late. */
   private async takeTogether(): Promise<void> {
     this.isTaking = true;
-    const others = await this.siblings.ask('pictures', null);
+    const others = await this.siblings.query('pictures', null);
     this.isTaking = false;
     if (this.timer !== undefined) this.send(others as readonly PicturePart[]);
   }

@@ -73,7 +73,7 @@ export class JobFactory {
   }
 
   private contextOf(admission: Admission, head: AnswerHead): JobContext {
-    const { call, asked, charge, faults } = admission;
+    const { call, checked: asked, charge, faults } = admission;
     const { request, isExecuted } = asked;
     const { headers } = call.message;
     const own =

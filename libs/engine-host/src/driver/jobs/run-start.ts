@@ -149,7 +149,7 @@ export class RunStarter {
     const { slot, stats, endings, refused, jobFaults, faults, work } = this.parts;
     faults?.reached('taken');
     // A job of a shared queue was taken with its permit.
-    const permit = await (run.taken.permit ?? this.ask(run));
+    const permit = await (run.taken.permit ?? this.requestPermit(run));
     if (run.state === 'over') {
       if (permit.kind === 'run') endings.excuseRun({ ...run, epoch: permit.epoch });
       return;
@@ -170,7 +170,7 @@ export class RunStarter {
     if (!isRunOver(run)) slot.guard(() => jobFaults.onPrefill(run, start));
   }
 
-  private ask(run: Run): Promise<RunPermit> {
+  private requestPermit(run: Run): Promise<RunPermit> {
     const { identity, options, ledger } = this.parts;
     const { requestId, submission, apiId } = run.job;
     return ledger.begin({

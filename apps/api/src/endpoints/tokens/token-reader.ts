@@ -1,13 +1,13 @@
 import { parseGenerate, renderGenerate, StreamedGenerate } from '@baton/openai';
 import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
-import type { Ask } from '../../request/take/call';
+import type { EndpointReader } from '../../request/take/call';
 
 /** The reader of requests with token ids in and out. */
-export const askTokens: Ask = {
+export const tokenReader: EndpointReader = {
   name: 'tokens',
   read: (body, limits) => ({ request: parseGenerate(body, limits) }),
-  asked: ({ request }) => ({
+  check: ({ request }) => ({
     request,
     answerId: (requestId) => requestId,
     answer: ({ http, plans, head, options }) =>

@@ -1,16 +1,16 @@
 import { memoryUsage } from 'node:process';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 
-const LOOK_EVERY_MS = 5_000;
+const CHECK_EVERY_MS = 5_000;
 /** Growth that is worth a collection, bytes. */
-const WORTH = 32 * 2 ** 20;
+const MIN_GROWTH_BYTES = 32 * 2 ** 20;
 /** Growth between two looks beyond which V8 soon collects by itself, bytes. */
-const BUSY = 8 * 2 ** 20;
+const BUSY_GROWTH_BYTES = 8 * 2 ** 20;
 /**
  * V8 starts to mark when external memory has grown by 64 MiB since the last collection
  * (`kExternalAllocationSoftLimit` in src/heap/heap.h of V8).
  */
-const NUDGE = 65 * 2 ** 20;
+const PRESSURE_BYTES = 65 * 2 ** 20;
 /** Tries per load: V8 ignores a buffer that comes while it marks, or that soon is garbage. */
 const MOST_TRIES = 3;
 
@@ -21,7 +21,7 @@ const MOST_TRIES = 3;
  * loop as a call of `gc` would. A process with requests is left alone.
  */
 @Injectable()
-export class CalmMemory implements OnModuleInit, OnApplicationShutdown {
+export class MemoryRelease implements OnModuleInit, OnApplicationShutdown {
   private floor = Infinity;
   private last = 0;
   private tries = 0;
@@ -30,8 +30,8 @@ export class CalmMemory implements OnModuleInit, OnApplicationShutdown {
   onModuleInit(): void {
     this.timer = setInterval(() => {
       const { heapUsed, arrayBuffers } = memoryUsage();
-      if (this.isWorthIt(heapUsed + arrayBuffers)) void new ArrayBuffer(NUDGE);
-    }, LOOK_EVERY_MS).unref();
+      if (this.isWorthIt(heapUsed + arrayBuffers)) void new ArrayBuffer(PRESSURE_BYTES);
+    }, CHECK_EVERY_MS).unref();
   }
 
   onApplicationShutdown(): void {
@@ -40,11 +40,11 @@ export class CalmMemory implements OnModuleInit, OnApplicationShutdown {
 
   /** Takes note of the memory in use, bytes. True when a collection may free much of it. */
   isWorthIt(used: number): boolean {
-    const isCalm = Math.abs(used - this.last) < BUSY;
+    const isIdle = Math.abs(used - this.last) < BUSY_GROWTH_BYTES;
     this.last = used;
     this.floor = Math.min(this.floor, used);
-    if (!isCalm) this.tries = 0;
-    if (!isCalm || used - this.floor < WORTH) return false;
+    if (!isIdle) this.tries = 0;
+    if (!isIdle || used - this.floor < MIN_GROWTH_BYTES) return false;
     this.tries += 1;
     // What the last collection leaves is in use.
     if (this.tries === MOST_TRIES) this.floor = used;

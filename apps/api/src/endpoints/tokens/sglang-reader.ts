@@ -6,20 +6,20 @@ import {
 } from '@baton/openai';
 import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
-import type { Ask, Reading } from '../../request/take/call';
+import type { EndpointReader, Reading } from '../../request/take/call';
 
 interface SglangReading extends Reading {
   readonly isBatch: boolean;
 }
 
 /** The reader of requests in SGLang's native shape. */
-export const askSglang: Ask<SglangReading> = {
+export const sglangReader: EndpointReader<SglangReading> = {
   name: 'sglang',
   read: (body, limits) => ({
     request: parseSglangGenerate(body, limits),
     isBatch: isSglangBatch(body),
   }),
-  asked: ({ request, isBatch }) => ({
+  check: ({ request, isBatch }) => ({
     request,
     answerId: (requestId) => requestId,
     answer: ({ http, plans, head, options }) => {

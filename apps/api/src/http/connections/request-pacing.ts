@@ -30,7 +30,7 @@ const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
  * Begins a few requests in each turn of the event loop, probes first, so that requests that arrive
  * together do not hold it. A request of a connection begins when the one before it is answered.
  */
-export class Turnstile {
+export class RequestPacing {
   private readonly queue: (() => void)[] = [];
   private readonly pipelined = new WeakMap<Socket, number>();
   private inTurn = 0;

@@ -1,7 +1,12 @@
 import { objectBody, renderFinal } from '@baton/openai';
 import { checkStoring, isToBeStored, storedChat } from '@baton/responses';
 import { WholeAnswer } from '../../request/answer/whole';
-import { type AnswerParts, type Ask, type Reading, TEXT_ENDPOINTS } from '../../request/take/call';
+import {
+  type AnswerParts,
+  type EndpointReader,
+  type Reading,
+  TEXT_ENDPOINTS,
+} from '../../request/take/call';
 
 interface StoredChatReading extends Reading {
   readonly isKept: boolean;
@@ -12,7 +17,7 @@ interface StoredChatReading extends Reading {
  * A chat with or without `store`, because a body that is not parsed yet does not show the field.
  * The extra input of the reader is the time of arrival.
  */
-export const askStoredChat: Ask<StoredChatReading> = {
+export const storedChatReader: EndpointReader<StoredChatReading> = {
   name: 'stored-chat',
   read: (given, limits, arrivalUs) => {
     const { request } = TEXT_ENDPOINTS.chat.read(given, limits);
@@ -21,9 +26,11 @@ export const askStoredChat: Ask<StoredChatReading> = {
     checkStoring(body);
     return { request, isKept: true, local: { body, arrivalUs: arrivalUs as number } };
   },
-  asked: (reading, limits) => {
-    const asked = TEXT_ENDPOINTS.chat.asked(reading, limits);
-    return reading.isKept ? { ...asked, document: (parts) => documentOf(reading, parts) } : asked;
+  check: (reading, limits) => {
+    const checked = TEXT_ENDPOINTS.chat.check(reading, limits);
+    return reading.isKept
+      ? { ...checked, document: (parts) => documentOf(reading, parts) }
+      : checked;
   },
 };
 

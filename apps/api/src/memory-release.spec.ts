@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { CalmMemory } from './calm-memory';
+import { MemoryRelease } from './memory-release';
 
 const MIB = 2 ** 20;
 
 /** The looks, by number, at which a collection is worth it. */
 function worthIn(usedMib: readonly number[]): number[] {
-  const memory = new CalmMemory();
+  const memory = new MemoryRelease();
   return usedMib.flatMap((used, i) => (memory.isWorthIt(used * MIB) ? [i] : []));
 }
 

@@ -5,17 +5,17 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchange } from '../../../test/raw-http';
 import { FairReads } from './fair-reads';
-import { streamWrites, Turnstile } from './turnstile';
+import { streamWrites, RequestPacing } from './request-pacing';
 
 /** As many as may wait, and the first. */
 const COUNT = 65;
 
-describe('the turnstile', () => {
+describe('request pacing', () => {
   let server: Server | undefined;
   afterEach(() => server?.close());
 
   /** Passes as many requests as given, each of its own connection, in one turn. */
-  function sendAll(count: number, { pass }: Turnstile): IncomingMessage[] {
+  function sendAll(count: number, { pass }: RequestPacing): IncomingMessage[] {
     const sent = Array.from({ length: count }, () => new IncomingMessage(new Socket()));
     for (const message of sent) {
       const response = new ServerResponse(message);
@@ -27,8 +27,8 @@ describe('the turnstile', () => {
 
   it('lets a few of the requests in that come together, and more in each turn', async () => {
     const begun: IncomingMessage[] = [];
-    const turnstile = new Turnstile((message) => begun.push(message), new FairReads());
-    const sent = sendAll(40, turnstile);
+    const pacing = new RequestPacing((message) => begun.push(message), new FairReads());
+    const sent = sendAll(40, pacing);
     const counts = [begun.length];
     for (let i = 0; i < 5; i += 1) {
       if (i === 0) sent[39]!.destroy();
@@ -41,7 +41,7 @@ describe('the turnstile', () => {
 
   it('lets more in behind a turn with many writes to streams, which is long', async () => {
     const begun: IncomingMessage[] = [];
-    sendAll(100, new Turnstile((message) => begun.push(message), new FairReads()));
+    sendAll(100, new RequestPacing((message) => begun.push(message), new FairReads()));
     const counts = [];
     for (const writes of [0, 640, 1_280, 63]) {
       streamWrites.count += writes;
@@ -53,7 +53,7 @@ describe('the turnstile', () => {
 
   it('lets a probe in before the requests that wait', async () => {
     const begun: (string | undefined)[] = [];
-    const { pass } = new Turnstile(({ url }) => begun.push(url), new FairReads());
+    const { pass } = new RequestPacing(({ url }) => begun.push(url), new FairReads());
     for (const url of [...Array<string>(30).fill('/v1/models'), '/health']) {
       const message = Object.assign(new IncomingMessage(new Socket()), { url });
       const response = new ServerResponse(message);
@@ -67,7 +67,7 @@ describe('the turnstile', () => {
   it('takes what comes over one connection one after the other', async () => {
     let open = 0;
     let most = 0;
-    const { pass } = new Turnstile((message, response) => {
+    const { pass } = new RequestPacing((message, response) => {
       most = Math.max(most, (open += 1));
       setImmediate(() => {
         open -= 1;

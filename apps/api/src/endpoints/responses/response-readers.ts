@@ -15,7 +15,7 @@ import {
   type WholeRequest,
 } from '@baton/responses';
 import { WholeAnswer } from '../../request/answer/whole';
-import type { AnswerParts, Ask, Reading } from '../../request/take/call';
+import type { AnswerParts, EndpointReader, Reading } from '../../request/take/call';
 
 /** The data that is read for a response beside its body. */
 export interface ResponseExtra {
@@ -35,15 +35,15 @@ export interface ResponseReading extends Reading {
 }
 
 /** The readers of requests that have items instead of messages. */
-export function responseAsks(
+export function responseReaders(
   config: BatonConfig,
-): Readonly<Record<'response' | 'compaction', Ask<ResponseReading>>> {
+): Readonly<Record<'response' | 'compaction', EndpointReader<ResponseReading>>> {
   return {
     response: {
       name: 'response',
       read: (body, limits, extra) => readAs(config, { body, limits, extra, isCompaction: false }),
-      asked: (reading) => ({
-        ...SILENT,
+      check: (reading) => ({
+        ...CALLER_MAKES_ID,
         request: reading.request,
         answer: (parts) => wholeResponse(outcomeOf(requestOf(reading), parts), parts),
       }),
@@ -51,8 +51,8 @@ export function responseAsks(
     compaction: {
       name: 'compaction',
       read: (body, limits, extra) => readAs(config, { body, limits, extra, isCompaction: true }),
-      asked: (reading) => ({
-        ...SILENT,
+      check: (reading) => ({
+        ...CALLER_MAKES_ID,
         request: reading.request,
         answer: (parts) => compactionAnswer(reading, parts),
       }),
@@ -60,12 +60,12 @@ export function responseAsks(
   };
 }
 
-/** The ids of the answer, made in advance. */
-const SILENT = { answerId: (id: string): string => id };
+/** The caller makes the id of a response before it reads the body, and passes it as request id. */
+const CALLER_MAKES_ID = { answerId: (id: string): string => id };
 
 interface ReadParts {
   readonly body: unknown;
-  readonly limits: Parameters<Ask['read']>[1];
+  readonly limits: Parameters<EndpointReader['read']>[1];
   readonly extra: unknown;
   readonly isCompaction: boolean;
 }

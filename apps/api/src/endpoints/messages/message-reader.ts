@@ -3,20 +3,23 @@ import { assert } from '@baton/kernel';
 import type { Answer } from '../../request/answer/answer';
 import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
-import type { AnswerParts, Ask, Asked } from '../../request/take/call';
+import type { AnswerParts, EndpointReader, CheckedRequest } from '../../request/take/call';
 
 /** The reader of requests in Anthropic's shape. */
-export const askMessage: Ask = {
+export const messageReader: EndpointReader = {
   name: 'message',
   read: (body, limits) => ({ request: parseMessages(body, limits) }),
-  asked: ({ request }, limits) => ({
+  check: ({ request }, limits) => ({
     request,
     answerId: (requestId) => messageId(limits.dialect, requestId),
     answer: (parts) => answerOf(request, parts),
   }),
 };
 
-function answerOf(request: Asked['request'], { http, head, plans, options }: AnswerParts): Answer {
+function answerOf(
+  request: CheckedRequest['request'],
+  { http, head, plans, options }: AnswerParts,
+): Answer {
   const [plan] = plans;
   assert(plan, 'a message has one sequence');
   if (request.stream) {

@@ -8,19 +8,19 @@ import { TRANSPORT } from '../../tokens';
  * continue.
  */
 @Injectable()
-export class OpenDoor {
+export class AcceptingState {
   /** True while the process drains. */
   isClosing = false;
 
   constructor(@Inject(TRANSPORT) private readonly transport: Transport) {}
 
   /** Refuses new requests from now on; those under way continue. */
-  closeDoor(): void {
+  stopAccepting(): void {
     this.isClosing = true;
   }
 
   /** @throws BatonError `shutting_down` or `broker_unavailable` */
-  refuseWhenClosed(): void {
+  refuseWhenClosing(): void {
     if (this.isClosing) throw new BatonError('shutting_down');
     if (!this.transport.isConnected) throw new BatonError('broker_unavailable');
   }

@@ -9,7 +9,7 @@ import {
   type PoolingTask,
 } from '@baton/openai';
 import { WholeAnswer } from '../../request/answer/whole';
-import type { Ask, Reading } from '../../request/take/call';
+import type { EndpointReader, Reading } from '../../request/take/call';
 
 type ParseTask = (body: unknown, context: PoolingContext) => PoolingTask;
 
@@ -30,12 +30,19 @@ interface PoolingReading extends Reading {
 }
 
 /** The readers of requests to a pooling model. */
-export function poolingAsks(config: BatonConfig): Readonly<Record<PoolingName, Ask>> {
-  const asks = Object.entries(TASKS).map(([name, parse]) => [name, askOf(name, parse, config)]);
-  return Object.fromEntries(asks) as Record<PoolingName, Ask>;
+export function poolingReaders(config: BatonConfig): Readonly<Record<PoolingName, EndpointReader>> {
+  const readers = Object.entries(TASKS).map(([name, parse]) => [
+    name,
+    poolingReader(name, parse, config),
+  ]);
+  return Object.fromEntries(readers) as Record<PoolingName, EndpointReader>;
 }
 
-function askOf(name: string, parse: ParseTask, config: BatonConfig): Ask<PoolingReading> {
+function poolingReader(
+  name: string,
+  parse: ParseTask,
+  config: BatonConfig,
+): EndpointReader<PoolingReading> {
   const { embeddingDimensions: dimensions, seed } = config;
   return {
     name,
@@ -43,7 +50,7 @@ function askOf(name: string, parse: ParseTask, config: BatonConfig): Ask<Pooling
       const task = parse(body, { limits, space: { seed, dimensions } });
       return { request: task.request, idPrefix: task.idPrefix, local: task };
     },
-    asked: ({ request, idPrefix, local }) => ({
+    check: ({ request, idPrefix, local }) => ({
       request,
       answerId: (requestId) => `${idPrefix}-${requestId}`,
       isPooling: true,
