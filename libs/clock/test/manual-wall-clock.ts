@@ -36,7 +36,7 @@ export class ManualWallClock implements WallClock {
     return this.at(wallUs, ring);
   }
 
-  /** Beats are never slow here. */
+  /** Timers are never slow here. */
   onBeats(periodUs: number, ring: () => void): Alarm {
     let alarm: Alarm;
     const arm = (): void => {

@@ -26,7 +26,7 @@ export { Failure } from './failure';
 export { chainBlockHashes, hashString, mix, unitOf } from './hash';
 export { countIn, fieldsIn, isObject, objectIn, textIn, type JsonFields } from './json';
 export { lastSegment } from './last-segment';
-export { Patience, type PatienceOptions } from './patience';
+export { AdaptiveTimeout, type AdaptiveTimeoutOptions } from './adaptive-timeout';
 export { RandomStream } from './random-stream';
 export { isSystemError, reasonOf } from './reason';
 export { Signal } from './signal';

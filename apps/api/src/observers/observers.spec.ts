@@ -84,8 +84,8 @@ function observersOf(table: SequenceTable, run: string) {
   const config = defaultConfig({ record, logRequests, speedup: 10 });
   const cluster = { find: () => undefined } as unknown as ClusterView;
   const bus = { subscribe: () => Promise.resolve(() => Promise.resolve()) };
-  const punctuality = { latenessMs: () => 0 };
-  const transport = { bus, punctuality, isConnected: true } as unknown as Transport;
+  const processClock = { latenessMs: () => 0 };
+  const transport = { bus, processClock, isConnected: true } as unknown as Transport;
   return {
     metrics: new RequestMetrics(config, { maxModelLen: 8_192 } as ModelCatalog, table),
     faults: new FaultMetrics(),

@@ -67,7 +67,7 @@ export class FaultBook {
     this.failures = this.root.stream('failure-injection');
   }
 
-  adopt(settings: FaultSettings): void {
+  replace(settings: FaultSettings): void {
     const former = new Map(this.active.map((each) => [each.text, each]));
     this.active = settings.rules.map((rule) => {
       const text = JSON.stringify(rule);

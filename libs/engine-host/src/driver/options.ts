@@ -97,7 +97,7 @@ export interface DriverOptions extends StartupTimes {
   readonly workerLossPolicy: 'retry' | 'fail';
   /** Runs of one stage that a request may take. */
   readonly maxRuns: number;
-  /** Wall ms that a punctual engine counts as alive after its last heartbeat. */
+  /** Wall ms that an engine without lateness counts as alive after its last heartbeat. */
   readonly presenceTtlMs: number;
   /** Wall µs for the answer to one request for KV blocks. */
   readonly kvReadTimeoutUs: number;

@@ -1,7 +1,7 @@
 import { UsageError } from '@baton/config';
 import { BatonError, type ChildMessage, type Stage, type SupervisorMessage } from '@baton/contract';
 import type { EngineStarter } from '@baton/engine-host';
-import { SUPERVISED_VARIABLE } from '../../siblings/variables';
+import { SUPERVISED_VARIABLE } from '../../processes/variables';
 
 /** The channel between this process and the one that started it. */
 export interface ParentChannel {

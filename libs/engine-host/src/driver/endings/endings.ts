@@ -89,11 +89,11 @@ export class Endings {
   /** Only this run ends: another run continues, or another worker has the job. */
   supersedeRun(run: Run): void {
     this.release(run, 'superseded');
-    this.excuseRun(run);
+    this.uncountRun(run);
   }
 
   /** A run whose lock is lost while its worker is alive does not count as a run of the request. */
-  excuseRun({ job: { requestId }, epoch }: Run): void {
+  uncountRun({ job: { requestId }, epoch }: Run): void {
     if (epoch === 0) return;
     const { stats, ledger, log } = this.parts;
     stats.add('runs_excused');

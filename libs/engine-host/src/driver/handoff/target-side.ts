@@ -13,7 +13,7 @@ import type { LettingGo } from '../endings/endings';
 import type { JobFaults } from '../endings/job-faults';
 import type { DriverOptions } from '../options';
 import type { KvLoads, Reservations, Transfers } from './kv-loads';
-import type { SourcePatience } from './source-patience';
+import type { SourceTimeout } from './source-timeout';
 
 type Action<K extends TargetAction['kind']> = Extract<TargetAction, { kind: K }>;
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
@@ -48,7 +48,7 @@ export class TargetSide {
 
   constructor(
     private readonly parts: TargetSideParts,
-    private readonly patience: SourcePatience,
+    private readonly sourceTimeout: SourceTimeout,
   ) {
     const { clock, slot } = parts;
     this.coordinator = this.newCoordinator();
@@ -171,7 +171,7 @@ export class TargetSide {
       lease: leaseTimes(options.kvLeaseUs),
       // Wall time: a timeout of the infrastructure does not scale with speedup.
       answerWithinUs: Math.round(options.kvReadTimeoutUs * clock.speedup),
-      mayBeLate: (engineId, tries) => this.patience.mayBeLate(String(engineId), tries),
+      mayBeLate: (engineId, tries) => this.sourceTimeout.mayBeLate(String(engineId), tries),
       ports,
       bytesPerBlock,
       isTimedByTokens,

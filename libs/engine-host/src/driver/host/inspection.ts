@@ -89,7 +89,7 @@ export class Inspection {
     const isVoid = view === undefined || view.isAborted || view.stage === 'finished';
     if (!isVoid && !isOrphan && view.epoch === run.epoch) return;
     if (isOrphan || view?.isAborted === true) stats.add('runs_aborted');
-    else endings.excuseRun(run);
+    else endings.uncountRun(run);
     endings.dropJob(run);
   }
 

@@ -24,7 +24,7 @@ function start() {
     wall,
     identity: { engineId: 'e', index: 0, state: 'ready' },
     options: { presenceTtlMs: 3_000 },
-    transport: { presence, isConnected: true, punctuality: { leaseMs: (ms: number) => ms } },
+    transport: { presence, isConnected: true, processClock: { leaseMs: (ms: number) => ms } },
     numbers: { fingerprint: () => `${engine.number}`, snapshot: () => ({ ...engine }) },
     log: { debug: () => undefined },
   } as unknown as PresenceParts);

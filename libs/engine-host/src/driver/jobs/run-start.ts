@@ -79,7 +79,7 @@ export class NewRuns {
       transferredTokens: 0,
       fetching: undefined,
       faultAfterTokens: Infinity,
-      isSpared: false,
+      hasKilledProcess: false,
     };
   }
 }
@@ -151,7 +151,7 @@ export class RunStarter {
     // A job of a shared queue was taken with its permit.
     const permit = await (run.taken.permit ?? this.requestPermit(run));
     if (run.state === 'over') {
-      if (permit.kind === 'run') endings.excuseRun({ ...run, epoch: permit.epoch });
+      if (permit.kind === 'run') endings.uncountRun({ ...run, epoch: permit.epoch });
       return;
     }
     if (permit.kind !== 'run') {

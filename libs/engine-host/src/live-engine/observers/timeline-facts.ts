@@ -8,7 +8,7 @@ import type { EngineSlot } from '../engine/engine-slot';
 import type { Run, RunTable } from '../runs/run';
 
 /** Wall µs that facts wait to be sent together with others. */
-const COMPANY_US = 100_000;
+const BATCHING_US = 100_000;
 /** Limit of separate chunks per run; further ones extend the last one. */
 const MAX_CHUNKS = 64;
 /** Limit of unsent facts; further ones are dropped. */
@@ -143,7 +143,7 @@ export class TimelineFacts {
   private arm(): void {
     if (this.alarm !== undefined) return;
     const { wall } = this.parts.clock;
-    this.alarm = wall.around(wall.nowUs() + COMPANY_US, () => {
+    this.alarm = wall.around(wall.nowUs() + BATCHING_US, () => {
       this.alarm = undefined;
       this.flush();
     });

@@ -58,7 +58,7 @@ export interface Run {
   /** Tokens that pass before a fault of the job strikes; infinite without one. */
   faultAfterTokens: number;
   /** True when its job has already killed a process and is spared. */
-  isSpared: boolean;
+  hasKilledProcess: boolean;
 }
 
 /** Check it again after every await. */

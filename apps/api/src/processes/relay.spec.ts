@@ -1,22 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { FromSibling, ToSibling } from './messages';
+import type { FromProcess, ToProcess } from './messages';
 import { Relay } from './relay';
-import { Siblings } from './siblings';
+import { ApiProcesses } from './api-processes';
 
 let relay: Relay;
-let members: Siblings[];
+let members: ApiProcesses[];
 
 /** A process behind the port, with its answer to every question. */
-function member(place: number, answer: (question: unknown) => unknown, count = 3): Siblings {
+function member(place: number, answer: (question: unknown) => unknown, count = 3): ApiProcesses {
   let listener: (message: object) => void = () => undefined;
-  const siblings = new Siblings(count, place, {
-    send: (message: FromSibling) => relay.receive(place, message),
+  const member = new ApiProcesses(count, place, {
+    send: (message: FromProcess) => relay.receive(place, message),
     onMessage: (given) => (listener = given),
   });
-  for (const topic of ['metrics', 'load'] as const) siblings.answer(topic, answer);
-  relay.join(place, (message: ToSibling) => listener(message));
-  members.push(siblings);
-  return siblings;
+  for (const topic of ['metrics', 'load'] as const) member.answer(topic, answer);
+  relay.join(place, (message: ToProcess) => listener(message));
+  members.push(member);
+  return member;
 }
 
 beforeEach(() => {
@@ -35,7 +35,7 @@ describe('API processes behind one port', () => {
   });
 
   it('have no answers when a process has the port to itself', async () => {
-    const alone = Siblings.none();
+    const alone = ApiProcesses.none();
     expect(alone.areThere).toBe(false);
     expect(await alone.query('load', 7)).toEqual([]);
   });

@@ -1,8 +1,8 @@
-import { AwakeTime, Patience } from '@baton/kernel';
+import { AwakeTime, AdaptiveTimeout } from '@baton/kernel';
 import { SharedInstant } from './shared-memory/shared-instant';
-import { Beat, type Wheel } from './beat';
+import { PeriodicTimer, type TimerWheel } from './timer-wheel';
 
-export interface PunctualityTimes {
+export interface ProcessClockTimes {
   /** Longest lease of a process that has been late. */
   readonly lockCeilingMs: number;
   /** Awake ms in which an observed lateness decays by half. */
@@ -27,28 +27,28 @@ const LATE_MS = 50;
  * others do not consider it dead. Deadlines depend on them too: they count only awake time, so that
  * a process does not consider others dead because of its own pause.
  */
-export class Punctuality {
+export class ProcessClock {
   /** Updated at each reading, so that other threads can check that the event loop runs. */
   readonly heartbeat = new SharedInstant();
   private readonly awake = new AwakeTime(READ_EVERY_MS + SLACK_MS);
-  private readonly patience: Patience;
-  private readonly readings: Beat;
+  private readonly timeout: AdaptiveTimeout;
+  private readonly readings: PeriodicTimer;
   private readMs = performance.now();
   /** Number of `whileAwaited` under way. */
   private awaited = 0;
 
   /** @param wheel  for tests; unset: that of the process */
   constructor(
-    private readonly times: PunctualityTimes,
-    wheel?: Wheel,
+    private readonly times: ProcessClockTimes,
+    wheel?: TimerWheel,
   ) {
-    this.patience = new Patience({
+    this.timeout = new AdaptiveTimeout({
       floorMs: 0,
       ceilingMs: times.lockCeilingMs,
       halfLifeMs: times.latenessHalfLifeMs,
     });
-    const isPunctual = (): boolean => this.latenessMs() < LATE_MS;
-    this.readings = new Beat(READ_EVERY_MS, () => this.awakeMs(), isPunctual, wheel).unref();
+    const isOnTime = (): boolean => this.latenessMs() < LATE_MS;
+    this.readings = new PeriodicTimer(READ_EVERY_MS, () => this.awakeMs(), isOnTime, wheel).unref();
   }
 
   /** Monotonic time, ms; it stops while the process does not run. */
@@ -60,7 +60,7 @@ export class Punctuality {
     this.readMs = nowMs;
     this.awake.strideMs = intervalMs + SLACK_MS;
     this.heartbeat.mark(intervalMs - READ_EVERY_MS);
-    if (pauseMs > 0) this.patience.observe(pauseMs, awakeMs);
+    if (pauseMs > 0) this.timeout.observe(pauseMs, awakeMs);
     return awakeMs;
   }
 
@@ -78,12 +78,12 @@ export class Punctuality {
   ): () => number {
     this.awaited += 1;
     const beganMs = this.awakeMs();
-    const look = (): void => {
+    const check = (): void => {
       const waitMs = leftMs(this.awakeMs(), beganMs);
       if (waitMs <= 0) expire();
-      else timer = setTimeout(look, Math.min(AWAITING_EVERY_MS, Math.ceil(waitMs)));
+      else timer = setTimeout(check, Math.min(AWAITING_EVERY_MS, Math.ceil(waitMs)));
     };
-    let timer = setTimeout(look, AWAITING_EVERY_MS);
+    let timer = setTimeout(check, AWAITING_EVERY_MS);
     return () => {
       clearTimeout(timer);
       this.awaited -= 1;
@@ -93,12 +93,12 @@ export class Punctuality {
 
   /** The worst recent pause, which decays by half in each half-life. */
   latenessMs(): number {
-    return this.patience.latenessMs(this.awakeMs());
+    return this.timeout.latenessMs(this.awakeMs());
   }
 
-  /** The length of a lease; `floorMs` for a punctual process. */
+  /** The length of a lease; `floorMs` for a process that was never late. */
   leaseMs(floorMs: number): number {
-    const wantedMs = floorMs + this.patience.ms(this.awakeMs());
+    const wantedMs = floorMs + this.timeout.ms(this.awakeMs());
     return Math.max(floorMs, Math.min(this.times.lockCeilingMs, wantedMs));
   }
 

@@ -2,10 +2,10 @@ import type { ChildProcess } from 'node:child_process';
 import cluster from 'node:cluster';
 import type { BatonConfig } from '@baton/config';
 import type { ChildMessage, SupervisorMessage } from '@baton/contract';
-import { entryOf, LEASH, type ProcessEvents, SupervisedProcess } from '@baton/supervisor';
+import { entryOf, PARENT_WATCH, type ProcessEvents, SupervisedProcess } from '@baton/supervisor';
 import { countedPart, mergePages } from '@baton/telemetry';
 import { makeKey } from '../http/access/admin-key';
-import { isFromSibling, type ToSibling } from './messages';
+import { isFromProcess, type ToProcess } from './messages';
 import { type Order, Orders } from './orders';
 import { type Fold, Relay } from './relay';
 import { MADE_KEY_VARIABLE, PLACE_VARIABLE, SUPERVISED_VARIABLE } from './variables';
@@ -52,8 +52,8 @@ class Primary {
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({
       exec: entry,
-      execArgv: ['--require', LEASH],
-      // The last pipe is the leash: it closes when this process ends.
+      execArgv: ['--require', PARENT_WATCH],
+      // The last pipe is for the parent watch: it closes when this process ends.
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
     });
     const madeKey = makeKey();
@@ -107,13 +107,13 @@ class Primary {
   }
 
   private connect(place: number, child: ChildProcess): void {
-    const send = (message: ToSibling | SupervisorMessage): void => {
+    const send = (message: ToProcess | SupervisorMessage): void => {
       if (child.connected) child.send(message);
     };
     this.relay.join(place, send);
     child.once('exit', () => this.relay.leave(place));
     child.on('message', (message: object) => {
-      if (isFromSibling(message)) this.relay.receive(place, message);
+      if (isFromProcess(message)) this.relay.receive(place, message);
       else if (isOrder(message)) this.orders.pass(message, send);
       else if (isReady(message)) this.url = message.url;
     });

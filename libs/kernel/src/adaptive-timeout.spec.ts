@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AwakeTime } from './awake-time';
-import { Patience } from './patience';
+import { AdaptiveTimeout } from './adaptive-timeout';
 
 const OPTIONS = { floorMs: 1_800, ceilingMs: 30_000, halfLifeMs: 10_000 };
 
@@ -32,29 +32,29 @@ describe('awake time', () => {
   });
 });
 
-describe('patience', () => {
+describe('an adaptive timeout', () => {
   it('is the floor for a punctual process', () => {
-    const patience = new Patience(OPTIONS);
-    patience.observe(0, 100);
-    expect(patience.ms(200)).toBe(1_800);
+    const timeout = new AdaptiveTimeout(OPTIONS);
+    timeout.observe(0, 100);
+    expect(timeout.ms(200)).toBe(1_800);
   });
 
   it('covers three times the worst pause, and decays with awake time', () => {
-    const patience = new Patience(OPTIONS);
-    patience.observe(2_000, 0);
-    patience.observe(10, 1);
-    expect(patience.ms(1)).toBeGreaterThan(7_700);
-    expect(patience.ms(10_000)).toBe(1_800 + 3_000);
-    expect(patience.ms(1_000_000)).toBe(1_800);
+    const timeout = new AdaptiveTimeout(OPTIONS);
+    timeout.observe(2_000, 0);
+    timeout.observe(10, 1);
+    expect(timeout.ms(1)).toBeGreaterThan(7_700);
+    expect(timeout.ms(10_000)).toBe(1_800 + 3_000);
+    expect(timeout.ms(1_000_000)).toBe(1_800);
   });
 
   it('stays between floor and ceiling for any observations', () => {
     const lateness = fc.double({ min: 0, max: 1e6, noNaN: true });
     fc.assert(
       fc.property(fc.array(lateness), fc.nat(100_000), (seen, nowMs) => {
-        const patience = new Patience(OPTIONS);
-        seen.forEach((ms, i) => patience.observe(ms, i));
-        const ms = patience.ms(seen.length + nowMs);
+        const timeout = new AdaptiveTimeout(OPTIONS);
+        seen.forEach((ms, i) => timeout.observe(ms, i));
+        const ms = timeout.ms(seen.length + nowMs);
         expect(ms).toBeGreaterThanOrEqual(OPTIONS.floorMs);
         expect(ms).toBeLessThanOrEqual(OPTIONS.ceilingMs);
       }),
@@ -64,7 +64,7 @@ describe('patience', () => {
   it('grows with each lateness that is worse', () => {
     fc.assert(
       fc.property(fc.nat(9_000), fc.nat(9_000), (a, b) => {
-        const [less, more] = [new Patience(OPTIONS), new Patience(OPTIONS)];
+        const [less, more] = [new AdaptiveTimeout(OPTIONS), new AdaptiveTimeout(OPTIONS)];
         less.observe(Math.min(a, b), 0);
         more.observe(Math.max(a, b), 0);
         expect(more.ms(500)).toBeGreaterThanOrEqual(less.ms(500));

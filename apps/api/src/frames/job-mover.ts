@@ -1,4 +1,4 @@
-import { Beat } from '@baton/clock';
+import { PeriodicTimer } from '@baton/clock';
 import type { EngineJob } from '@baton/contract';
 import type { JobRouting } from '@baton/engine-host';
 import type { Logger } from '@baton/telemetry';
@@ -23,11 +23,11 @@ const SWEEP_EVERY_MS = 200;
  * whichever process submitted it; the ledger fences a second run.
  */
 @Injectable()
-export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
-  private beat: Beat | undefined;
+export class JobMover implements OnApplicationBootstrap, OnApplicationShutdown {
+  private timer: PeriodicTimer | undefined;
   private isSweeping = false;
   /** Jobs taken out of a queue and not yet put into another. */
-  private homeless: readonly EngineJob[] = [];
+  private unplaced: readonly EngineJob[] = [];
 
   constructor(
     @Inject(TRANSPORT) private readonly transport: Transport,
@@ -42,18 +42,18 @@ export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
 
   onApplicationBootstrap(): void {
     const mayBeSlow = (): boolean =>
-      this.homeless.length === 0 && this.routing.unavailableEngines().length === 0;
-    this.beat = new Beat(SWEEP_EVERY_MS, () => void this.sweep(), mayBeSlow);
+      this.unplaced.length === 0 && this.routing.unavailableEngines().length === 0;
+    this.timer = new PeriodicTimer(SWEEP_EVERY_MS, () => void this.sweep(), mayBeSlow);
   }
 
   onApplicationShutdown(): void {
-    this.beat?.stop();
+    this.timer?.stop();
   }
 
   /** Ends the queue of a lost engine. Jobs bound to that engine end with it. */
   async abandon(engineId: string): Promise<void> {
-    this.adopt(await this.transport.jobs.abandon(`engine:${engineId}`));
-    await this.settle();
+    this.addUnplaced(await this.transport.jobs.abandon(`engine:${engineId}`));
+    await this.placeAgain();
   }
 
   private async sweep(): Promise<void> {
@@ -62,9 +62,9 @@ export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
     try {
       for (const { engineId } of this.routing.unavailableEngines()) {
         if (this.cluster.hasLost(engineId)) await this.abandon(engineId);
-        else this.adopt(await this.transport.jobs.reclaim(`engine:${engineId}`));
+        else this.addUnplaced(await this.transport.jobs.reclaim(`engine:${engineId}`));
       }
-      await this.settle();
+      await this.placeAgain();
     } catch (error) {
       this.logger.debug(
         { err: error },
@@ -75,16 +75,16 @@ export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  private adopt(jobs: readonly EngineJob[]): void {
-    if (jobs.length > 0) this.homeless = [...this.homeless, ...jobs];
+  private addUnplaced(jobs: readonly EngineJob[]): void {
+    if (jobs.length > 0) this.unplaced = [...this.unplaced, ...jobs];
   }
 
-  private async settle(): Promise<void> {
-    const jobs = this.homeless;
+  private async placeAgain(): Promise<void> {
+    const jobs = this.unplaced;
     if (jobs.length === 0) return;
-    this.homeless = [];
+    this.unplaced = [];
     const moved = await Promise.all(jobs.map((job) => this.move(job)));
-    this.adopt(jobs.filter((_job, i) => moved[i] === false));
+    this.addUnplaced(jobs.filter((_job, i) => moved[i] === false));
     this.observers.rehomed(moved.filter(Boolean).length);
     this.logger.info({ jobs: jobs.length }, 'jobs of an engine that left were placed again');
   }

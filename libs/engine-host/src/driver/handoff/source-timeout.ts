@@ -6,19 +6,19 @@ import type { DriverOptions } from '../options';
 const TRIES_MARGIN = 3;
 const MAX_MORE_TRIES = 30;
 
-export interface SourcePatienceParts {
+export interface SourceTimeoutParts {
   readonly options: Pick<DriverOptions, 'kvReadTimeoutUs'>;
-  readonly transport: Pick<Transport, 'punctuality'>;
+  readonly transport: Pick<Transport, 'processClock'>;
 }
 
 /**
  * Decides how many further reads a source gets that has not answered: more when the source or this
  * process was late.
  */
-export class SourcePatience {
+export class SourceTimeout {
   private latenessMs: ReadonlyMap<string, number> = new Map();
 
-  constructor(private readonly parts: SourcePatienceParts) {}
+  constructor(private readonly parts: SourceTimeoutParts) {}
 
   onLiving(engines: readonly EnginePresence[]): void {
     this.latenessMs = new Map(
@@ -31,7 +31,7 @@ export class SourcePatience {
     const sourceMs = this.latenessMs.get(engineId);
     if (sourceMs === undefined) return false;
     const { options, transport } = this.parts;
-    const lateUs = 1_000 * (sourceMs + transport.punctuality.latenessMs());
+    const lateUs = 1_000 * (sourceMs + transport.processClock.latenessMs());
     return tries < 1 + Math.min(MAX_MORE_TRIES, (TRIES_MARGIN * lateUs) / options.kvReadTimeoutUs);
   }
 }

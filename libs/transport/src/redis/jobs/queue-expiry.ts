@@ -5,7 +5,7 @@ import type { RedisLink } from '../connection/link';
 import { withoutColons } from '../keys';
 import type { BullQueue } from './bull-calls';
 import type { BullWorker } from './held-jobs';
-import { EXTEND_QUEUE, MORTAL } from './queue-scripts';
+import { EXTEND_QUEUE, SET_TTL } from './queue-scripts';
 
 /** Prefix of the names of engines' own queues, as BullMQ has them. */
 const OWN = withoutColons('engine:');
@@ -16,24 +16,24 @@ export function isOwn({ name }: { readonly name: string }): boolean {
 }
 
 /** Gives a time to live to the keys that an added job has created. */
-export function keepAdded(queue: BullQueue, job: EngineJob): ScriptCall {
+export function expireAdded(queue: BullQueue, job: EngineJob): ScriptCall {
   const { wait, prioritized, pc, marker, meta, id, events } = queue.keys;
   const made = [wait, prioritized, pc, marker, meta, id, events].map((key) => key ?? '');
   const keys = [...made, queue.toKey(withoutColons(jobId(job)))];
-  return { script: MORTAL, keys, args: [LIVE_RECORD_TTL_MS] };
+  return { script: SET_TTL, keys, args: [LIVE_RECORD_TTL_MS] };
 }
 
 /** Gives a time to live to the list of taken jobs, except in a shared queue. */
-export function keepTaken(worker: BullWorker): ScriptCall {
+export function expireTaken(worker: BullWorker): ScriptCall {
   const { active = '' } = worker.keys;
-  return { script: MORTAL, keys: [active], args: [isOwn(worker) ? LIVE_RECORD_TTL_MS : 0] };
+  return { script: SET_TTL, keys: [active], args: [isOwn(worker) ? LIVE_RECORD_TTL_MS : 0] };
 }
 
 /**
  * Renews the time to live of the keys of an engine's own queue, so that keys in a shared Redis
  * expire an hour after their whole cluster has ended.
  */
-export class QueueLife {
+export class QueueExpiry {
   private readonly timer: NodeJS.Timeout;
 
   constructor(

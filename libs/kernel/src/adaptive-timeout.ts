@@ -1,5 +1,5 @@
-export interface PatienceOptions {
-  /** Wait for a punctual process, ms. */
+export interface AdaptiveTimeoutOptions {
+  /** Wait for a process that was never late, ms. */
   readonly floorMs: number;
   /** Longest wait, ms; at least the floor. */
   readonly ceilingMs: number;
@@ -16,11 +16,11 @@ const MARGIN = 3;
  * detectors, Hayashibara et al. 2004, fit a distribution to the same observations. The pauses of a
  * starved process have two values, so their maximum says more than their mean.)
  */
-export class Patience {
+export class AdaptiveTimeout {
   private worstMs = 0;
   private atMs = 0;
 
-  constructor(private readonly options: PatienceOptions) {}
+  constructor(private readonly options: AdaptiveTimeoutOptions) {}
 
   /**
    * @param nowMs awake time, as `AwakeTime` counts it, so that lateness does not decay during a
@@ -31,7 +31,7 @@ export class Patience {
     this.atMs = nowMs;
   }
 
-  /** The worst lateness, decayed; 0 for a process that has always been punctual. */
+  /** The worst lateness, decayed; 0 for a process that was never late. */
   latenessMs(nowMs: number): number {
     const ageMs = Math.max(0, nowMs - this.atMs);
     return this.worstMs * 0.5 ** (ageMs / this.options.halfLifeMs);

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Wheel } from './beat';
-import { Punctuality } from './punctuality';
+import { TimerWheel } from './timer-wheel';
+import { ProcessClock } from './process-clock';
 
 const TIMES = { lockCeilingMs: 30_000, latenessHalfLifeMs: 10_000 };
 
-describe('the punctuality of an idle process', () => {
-  let punctuality: Punctuality;
+describe('the clock of an idle process', () => {
+  let clock: ProcessClock;
   let pausedMs: number;
 
   beforeEach(() => {
@@ -13,12 +13,12 @@ describe('the punctuality of an idle process', () => {
     pausedMs = 0;
     const now = performance.now.bind(performance);
     vi.spyOn(performance, 'now').mockImplementation(() => now() + pausedMs);
-    punctuality = new Punctuality(TIMES, new Wheel());
-    // The beats are slow from now on.
+    clock = new ProcessClock(TIMES, new TimerWheel());
+    // The timers are slow from now on.
     vi.advanceTimersByTime(7_000);
   });
   afterEach(() => {
-    punctuality.stop();
+    clock.stop();
     vi.restoreAllMocks();
     vi.useRealTimers();
   });
@@ -29,36 +29,36 @@ describe('the punctuality of an idle process', () => {
   };
 
   it('counts all time while nothing stops it', () => {
-    const beforeMs = punctuality.awakeMs();
+    const beforeMs = clock.awakeMs();
     vi.advanceTimersByTime(20_000);
-    expect(punctuality.awakeMs() - beforeMs).toBeCloseTo(20_000, 3);
-    expect(punctuality.latenessMs()).toBe(0);
+    expect(clock.awakeMs() - beforeMs).toBeCloseTo(20_000, 3);
+    expect(clock.latenessMs()).toBe(0);
   });
 
   it('counts at most one interval of a pause, and is late by the rest', () => {
-    const beforeMs = punctuality.awakeMs();
+    const beforeMs = clock.awakeMs();
     pause(10_000);
-    expect(punctuality.awakeMs() - beforeMs).toBeLessThanOrEqual(1_100);
-    expect(punctuality.latenessMs()).toBeGreaterThanOrEqual(8_900);
+    expect(clock.awakeMs() - beforeMs).toBeLessThanOrEqual(1_100);
+    expect(clock.latenessMs()).toBeGreaterThanOrEqual(8_900);
   });
 
   it('counts at most 300 ms of a pause while an answer is awaited', () => {
-    const beforeMs = punctuality.awakeMs();
-    const settle = punctuality.whileAwaited(
+    const beforeMs = clock.awakeMs();
+    const settle = clock.whileAwaited(
       () => 1,
       () => undefined,
     );
     pause(10_000);
     expect(settle() - beforeMs).toBeLessThanOrEqual(300);
-    expect(punctuality.latenessMs()).toBeGreaterThanOrEqual(9_700);
+    expect(clock.latenessMs()).toBeGreaterThanOrEqual(9_700);
   });
 
   it('expires a wait by awake time alone', () => {
     const expired: number[] = [];
-    const dueMs = punctuality.awakeMs() + 700;
-    const settle = punctuality.whileAwaited(
+    const dueMs = clock.awakeMs() + 700;
+    const settle = clock.whileAwaited(
       (awakeMs) => dueMs - awakeMs,
-      () => expired.push(punctuality.awakeMs()),
+      () => expired.push(clock.awakeMs()),
     );
     pause(10_000);
     vi.advanceTimersByTime(300);
@@ -72,8 +72,8 @@ describe('the punctuality of an idle process', () => {
   it('reads the clock five times a second again after a pause', () => {
     pause(10_000);
     vi.advanceTimersByTime(2_000);
-    const beforeMs = punctuality.awakeMs();
+    const beforeMs = clock.awakeMs();
     pause(10_000);
-    expect(punctuality.awakeMs() - beforeMs).toBeLessThanOrEqual(300);
+    expect(clock.awakeMs() - beforeMs).toBeLessThanOrEqual(300);
   });
 });

@@ -1,6 +1,6 @@
-import type { AskSiblings, FromSibling, SiblingAnswers, ToSibling, Topic } from './messages';
+import type { QueryProcesses, FromProcess, AnswerOfProcess, ToProcess, Topic } from './messages';
 
-/** Time for siblings to answer. The event loop of a busy one is late by some tenths of a second. */
+/** Time for a process to answer. A busy event loop is late by some tenths of a second. */
 const ANSWER_WITHIN_MS = 1_500;
 /** Questions whose last answers are kept, at most. */
 const MOST_KEPT = 1_024;
@@ -30,14 +30,14 @@ interface Kept {
  */
 export class Relay {
   private queries = 0;
-  private readonly members = new Map<number, (message: ToSibling) => void>();
+  private readonly members = new Map<number, (message: ToProcess) => void>();
   private readonly open = new Map<number, Open>();
   private readonly kept = new Map<string, Kept>();
 
   constructor(private readonly folds: Partial<Readonly<Record<Topic, Fold>>> = {}) {}
 
   /** A process has started under this number. */
-  join(member: number, send: (message: ToSibling) => void): void {
+  join(member: number, send: (message: ToProcess) => void): void {
     this.members.set(member, send);
   }
 
@@ -56,12 +56,12 @@ export class Relay {
     }
   }
 
-  receive(from: number, message: FromSibling): void {
-    if (message.kind === 'ask-siblings') this.forward(from, message);
+  receive(from: number, message: FromProcess): void {
+    if (message.kind === 'query-processes') this.forward(from, message);
     else this.take(from, message);
   }
 
-  private forward(asker: number, { id: askedAs, topic, question, own }: AskSiblings): void {
+  private forward(asker: number, { id: askedAs, topic, question, own }: QueryProcesses): void {
     const missing = new Set([...this.members.keys()].filter((member) => member !== asker));
     this.queries += 1;
     const id = this.queries;
@@ -71,12 +71,12 @@ export class Relay {
     const open: Open = { asker, askedAs, key, answers: new Map(), missing, timer };
     this.open.set(id, open);
     for (const member of missing) {
-      this.members.get(member)?.({ kind: 'sibling-asks', id, topic, question });
+      this.members.get(member)?.({ kind: 'query-from-process', id, topic, question });
     }
     this.settle(id, open);
   }
 
-  private take(from: number, { id, answer }: SiblingAnswers): void {
+  private take(from: number, { id, answer }: AnswerOfProcess): void {
     const open = this.open.get(id);
     if (open?.missing.delete(from) !== true) return;
     open.answers.set(from, answer);
@@ -97,7 +97,7 @@ export class Relay {
     const kept = this.kept.get(key);
     const late = [...missing].map((member) => kept?.living.get(member));
     const all = [...answers.values(), ...late, kept?.ended].filter((each) => each !== undefined);
-    this.members.get(asker)?.({ kind: 'siblings-answered', id: askedAs, answers: all });
+    this.members.get(asker)?.({ kind: 'answers-of-processes', id: askedAs, answers: all });
   }
 
   private keep(key: string, member: number, answer: unknown): void {

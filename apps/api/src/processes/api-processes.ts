@@ -1,13 +1,13 @@
 import cluster from 'node:cluster';
-import { type FromSibling, isToSibling, type SiblingAsks, type Topic } from './messages';
+import { type FromProcess, isToProcess, type QueryFromProcess, type Topic } from './messages';
 import { PLACE_VARIABLE } from './variables';
 
-/** Time for the parent to answer; it waits less for the siblings. */
+/** Time for the parent to answer; it waits less for the other processes. */
 const ANSWER_WITHIN_MS = 3_000;
 
 /** The channel to the parent of the processes. */
 export interface SiblingChannel {
-  send(message: FromSibling): void;
+  send(message: FromProcess): void;
   onMessage(listener: (message: object) => void): void;
 }
 
@@ -16,9 +16,9 @@ export type SiblingReply = (question: unknown) => unknown;
 /**
  * The other API processes behind the same port. A client reaches any of them, so what one process
  * shows for all (metrics, live page, load) includes the others' part. A process that has the port
- * to itself has no siblings, and every query returns an empty list.
+ * to itself has no other processes, and every query returns an empty list.
  */
-export class Siblings {
+export class ApiProcesses {
   private queries = 0;
   private readonly waiting = new Map<number, (answers: readonly unknown[]) => void>();
   private readonly answerTo = new Map<Topic, SiblingReply>();
@@ -33,21 +33,21 @@ export class Siblings {
     private readonly channel?: SiblingChannel,
   ) {
     channel?.onMessage((message) => {
-      if (!isToSibling(message)) return;
-      if (message.kind === 'sibling-asks') void this.reply(message);
+      if (!isToProcess(message)) return;
+      if (message.kind === 'query-from-process') void this.reply(message);
       else this.waiting.get(message.id)?.(message.answers);
     });
   }
 
   /** Of a process that has its port to itself. */
-  static none(): Siblings {
-    return new Siblings(1, 0);
+  static none(): ApiProcesses {
+    return new ApiProcesses(1, 0);
   }
 
   /** Those of a process that `runPrimary` started, which sets the place. */
-  static ofThisProcess(count: number): Siblings {
-    if (!cluster.isWorker) return Siblings.none();
-    return new Siblings(count, Number(process.env[PLACE_VARIABLE]), {
+  static ofThisProcess(count: number): ApiProcesses {
+    if (!cluster.isWorker) return ApiProcesses.none();
+    return new ApiProcesses(count, Number(process.env[PLACE_VARIABLE]), {
       send: (message) => void process.send?.(message),
       onMessage: (listener) => process.on('message', listener),
     });
@@ -58,15 +58,15 @@ export class Siblings {
     return this.channel !== undefined;
   }
 
-  /** Sets what this process answers to its siblings. */
+  /** Sets the answer of this process to queries of the others. */
   answer(topic: Topic, answer: SiblingReply): void {
     this.answerTo.set(topic, answer);
   }
 
   /**
-   * The siblings' answers, without those that do not come in time.
+   * The answers of the other processes, without those that do not come in time.
    *
-   * @param own the answer of this process, which counts for a sibling after its end
+   * @param own the answer of this process, which the others get after its end
    */
   async query(topic: Topic, question: unknown, own?: unknown): Promise<readonly unknown[]> {
     const { channel } = this;
@@ -80,7 +80,7 @@ export class Siblings {
           clearTimeout(timer);
           resolve(answers);
         });
-        channel.send({ kind: 'ask-siblings', id, topic, question, own });
+        channel.send({ kind: 'query-processes', id, topic, question, own });
       });
     } finally {
       this.waiting.delete(id);
@@ -96,8 +96,8 @@ export class Siblings {
     }
   }
 
-  private async reply({ id, topic, question }: SiblingAsks): Promise<void> {
+  private async reply({ id, topic, question }: QueryFromProcess): Promise<void> {
     const answer: unknown = await this.ownAnswer(topic, question);
-    this.channel?.send({ kind: 'sibling-answers', id, answer });
+    this.channel?.send({ kind: 'answer-of-process', id, answer });
   }
 }
