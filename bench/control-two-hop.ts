@@ -131,10 +131,10 @@ class Trips {
   }
 
   /** Sends a request whenever one returns, while `goesOn` is true. Ends when all have returned. */
-  async keepOutstanding(outstanding: number, goesOn: () => boolean): Promise<number[]> {
+  async keepOutstanding(outstanding: number, continues: () => boolean): Promise<number[]> {
     const ended = new Promise<void>((resolve) => {
       this.whenBack = () => {
-        if (goesOn()) this.begin();
+        if (continues()) this.begin();
         else if (this.begunMs.size === 0) resolve();
       };
     });

@@ -11,7 +11,7 @@ import { KnownRoutes } from './http/known-routes';
 import { Listeners } from './http/listeners';
 import { createAdapter } from './http/server';
 import { ApiProcesses } from './processes/api-processes';
-import { MADE_KEY_VARIABLE } from './processes/variables';
+import { GENERATED_KEY_VARIABLE } from './processes/variables';
 
 export interface ApiServerOptions {
   readonly config: BatonConfig;
@@ -32,7 +32,7 @@ export class ApiServer {
     /** `http://host:port`, or with https. */
     readonly url: string,
     /** The admin key generated for this run; undefined when one is configured or none is needed. */
-    readonly madeAdminKey: string | undefined,
+    readonly generatedAdminKey: string | undefined,
   ) {}
 
   /**
@@ -48,7 +48,7 @@ export class ApiServer {
     };
     const listeners = new Listeners(config, logger);
     const routes = new KnownRoutes();
-    const adminKey = new AdminKey(config, process.env[MADE_KEY_VARIABLE]);
+    const adminKey = new AdminKey(config, process.env[GENERATED_KEY_VARIABLE]);
     const http = { logger, listeners, routes, adminKey };
     const membership = new LiveMembership({ config, transport, starter });
     const app = await NestFactory.create<NestFastifyApplication>(
@@ -63,7 +63,7 @@ export class ApiServer {
       },
     );
     await app.listen({ port: config.port, host: config.host, backlog: 4_096 });
-    return new ApiServer(app, membership, await app.getUrl(), adminKey.made);
+    return new ApiServer(app, membership, await app.getUrl(), adminKey.generated);
   }
 
   /**

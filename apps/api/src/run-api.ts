@@ -46,10 +46,10 @@ export async function runApi(config: BatonConfig): Promise<void> {
     process.once(signal, () => void end(parts));
   }
   log.info({ url: parts.server.url }, 'listening');
-  const { madeAdminKey } = parts.server;
+  const { generatedAdminKey } = parts.server;
   // Printed, not logged: log levels could hide it, and log files could expose it.
-  if (madeAdminKey !== undefined && apiProcesses.place === 0) {
-    process.stderr.write(adminKeyLine(config, madeAdminKey));
+  if (generatedAdminKey !== undefined && apiProcesses.place === 0) {
+    process.stderr.write(adminKeyLine(config, generatedAdminKey));
   }
   const ready: ChildMessage = { kind: 'ready', role: 'api', url: parts.server.url };
   process.send?.(ready);

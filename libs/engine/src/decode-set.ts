@@ -1,6 +1,6 @@
 import { assert } from '@baton/kernel';
 import { DecodePhases } from './decode-phases';
-import type { EngineSequence } from './sequence';
+import { type EngineSequence, NO_ROW, NO_TOKEN } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import { SequenceHeap } from './sequence-heap';
 
@@ -70,8 +70,8 @@ export class DecodeSet {
   resume(seq: EngineSequence): void {
     this.grownFor = this.steps - 1;
     this.join(seq);
-    seq.burst = -1;
-    seq.drafts = this.draftTokens > 0 ? -1 : 0;
+    seq.burst = NO_TOKEN;
+    seq.drafts = this.draftTokens > 0 ? NO_ROW : 0;
   }
 
   /** Removes a sequence and stores its progress in it. */

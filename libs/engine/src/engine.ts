@@ -210,7 +210,7 @@ export class Engine implements EnginePort {
 
   endStep(): StepFacts {
     this.runner.completeAllButLast();
-    if (this.table.giveBackLate()) this.former.touch();
+    if (this.table.freeLate()) this.former.touch();
     for (const seq of this.doomed) this.remove(seq);
     truncate(this.doomed, 0);
     this.runner.completeLast();
@@ -337,10 +337,10 @@ export class Engine implements EnginePort {
     assert(count('deferred') === this.former.admitter.deferred, 'lost count of who is deferred');
     const held = live.filter((seq) => seq.state === 'held');
     const heldBlocks = held.reduce((sum, seq) => sum + this.blocks.heldBy(seq), 0);
-    const kept = held.filter((seq) => seq.isOver).length;
+    const holding = held.filter((seq) => seq.isOver).length;
     assert(heldBlocks === this.table.heldBlocks, 'lost count of held blocks');
     const { finished, released, aborted, rejected } = this.accounts;
-    const still = kept + this.doomed.length + this.table.leaving.length;
+    const still = holding + this.doomed.length + this.table.leaving.length;
     const ended = finished + released + aborted + rejected - still;
     assert(this.table.submitted === ended + live.length, 'a sequence was lost');
   }
@@ -366,7 +366,7 @@ export class Engine implements EnginePort {
     this.record.finished.push(seq.handle);
     this.accounts.finished++;
     if (seq.holdsAtEnd) this.hold(seq);
-    else this.table.letGo(seq, this.isWritten(seq));
+    else this.table.free(seq, this.isWritten(seq));
     this.former.touch();
   }
 
@@ -379,7 +379,7 @@ export class Engine implements EnginePort {
   private remove(seq: EngineSequence): void {
     const isWritten = this.isWritten(seq);
     this.takeOut(seq);
-    this.table.letGo(seq, isWritten);
+    this.table.free(seq, isWritten);
     this.former.touch();
   }
 

@@ -108,7 +108,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
   }
 
   /** All fetches, under names in the order in which their requests were accepted. */
-  view(): FetchView<Id>[] {
+  snapshot(): FetchView<Id>[] {
     return this.fetches.values().map((fetch) => viewOfFetch(fetch));
   }
 

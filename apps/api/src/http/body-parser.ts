@@ -110,7 +110,7 @@ function collect(message: IncomingMessage, bytes: BodyBytes): Promise<Buffer | '
       if (fault === undefined) return;
       // The parser still passes on the pieces that it has read.
       message.off('data', onData);
-      if (fault === 'crumbled') {
+      if (fault === 'fragmented') {
         // The connection ends without an answer, before the rest of it is read.
         message.destroy();
         return;

@@ -8,15 +8,15 @@ import { makeKey } from '../http/access/admin-key';
 import { isFromProcess, type ToProcess } from './messages';
 import { type Order, Orders } from './orders';
 import { type Fold, Relay } from './relay';
-import { MADE_KEY_VARIABLE, PLACE_VARIABLE, SUPERVISED_VARIABLE } from './variables';
+import { GENERATED_KEY_VARIABLE, PLACE_VARIABLE, SUPERVISED_VARIABLE } from './variables';
 
 const MS_PER_SECOND = 1_000;
 /** Time for a process to close its connections after its drain. */
 const FAREWELL_MS = 3_000;
 
 /** What an ended process counted stays in the sum of all. */
-const keepCounts: Fold = (kept, last) =>
-  mergePages([last, kept].filter((page) => typeof page === 'string').map(countedPart));
+const keepCounts: Fold = (sum, last) =>
+  mergePages([last, sum].filter((page) => typeof page === 'string').map(countedPart));
 
 /**
  * Runs several API processes that share their ports (Node's cluster module): each accepts
@@ -56,13 +56,13 @@ class Primary {
       // The last pipe is for the parent watch: it closes when this process ends.
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
     });
-    const madeKey = makeKey();
+    const generatedKey = makeKey();
     this.processes = Array.from({ length: count }, (_none, place) => {
       const launch = ({ env }: { readonly env: NodeJS.ProcessEnv }): ChildProcess => {
         const { process: child } = cluster.fork({
           ...env,
           [PLACE_VARIABLE]: place,
-          [MADE_KEY_VARIABLE]: madeKey,
+          [GENERATED_KEY_VARIABLE]: generatedKey,
           [SUPERVISED_VARIABLE]: process.send === undefined ? 'no' : 'yes',
         });
         this.connect(place, child);

@@ -6,7 +6,7 @@ const ANSWER_WITHIN_MS = 1_500;
 const MOST_KEPT = 1_024;
 
 /** How the last answers of processes that have ended are kept as one: by topic. */
-export type Fold = (kept: unknown, last: unknown) => unknown;
+export type Fold = (sum: unknown, last: unknown) => unknown;
 
 interface Open {
   readonly asker: number;
@@ -18,7 +18,7 @@ interface Open {
 }
 
 /** Last answers to one question: of living processes by number, and of all that have ended. */
-interface Kept {
+interface LastAnswers {
   readonly living: Map<number, unknown>;
   ended: unknown;
 }
@@ -32,7 +32,7 @@ export class Relay {
   private queries = 0;
   private readonly members = new Map<number, (message: ToProcess) => void>();
   private readonly open = new Map<number, Open>();
-  private readonly kept = new Map<string, Kept>();
+  private readonly lastAnswers = new Map<string, LastAnswers>();
 
   constructor(private readonly folds: Partial<Readonly<Record<Topic, Fold>>> = {}) {}
 
@@ -44,10 +44,10 @@ export class Relay {
   /** The process of this number has ended. */
   leave(member: number): void {
     this.members.delete(member);
-    for (const [key, { living, ended }] of this.kept) {
+    for (const [key, { living, ended }] of this.lastAnswers) {
       if (!living.has(member)) continue;
       const fold = this.folds[topicOf(key)];
-      this.kept.get(key)!.ended = fold?.(ended, living.get(member));
+      this.lastAnswers.get(key)!.ended = fold?.(ended, living.get(member));
       living.delete(member);
     }
     for (const [id, open] of this.open) {
@@ -94,18 +94,18 @@ export class Relay {
     clearTimeout(open.timer);
     this.open.delete(id);
     const { asker, askedAs, key, answers, missing } = open;
-    const kept = this.kept.get(key);
-    const late = [...missing].map((member) => kept?.living.get(member));
-    const all = [...answers.values(), ...late, kept?.ended].filter((each) => each !== undefined);
+    const latest = this.lastAnswers.get(key);
+    const late = [...missing].map((member) => latest?.living.get(member));
+    const all = [...answers.values(), ...late, latest?.ended].filter((each) => each !== undefined);
     this.members.get(asker)?.({ kind: 'answers-of-processes', id: askedAs, answers: all });
   }
 
   private keep(key: string, member: number, answer: unknown): void {
-    const kept = this.kept.get(key) ?? { living: new Map(), ended: undefined };
-    this.kept.set(key, kept);
-    kept.living.set(member, answer);
-    const [oldest] = this.kept.keys();
-    if (this.kept.size > MOST_KEPT && oldest !== undefined) this.kept.delete(oldest);
+    const latest = this.lastAnswers.get(key) ?? { living: new Map(), ended: undefined };
+    this.lastAnswers.set(key, latest);
+    latest.living.set(member, answer);
+    const [oldest] = this.lastAnswers.keys();
+    if (this.lastAnswers.size > MOST_KEPT && oldest !== undefined) this.lastAnswers.delete(oldest);
   }
 }
 

@@ -40,7 +40,7 @@ export class ExchangeStep implements ExchangeHost {
       call,
       head,
       request: asked.request,
-      heldAs: leg.kind === 'none' && leg.told === undefined ? undefined : this.legs.heldAs(leg),
+      heldAs: leg.kind === 'none' && leg.reply === undefined ? undefined : this.legs.heldAs(leg),
       answer: (fail) => this.answering.open(admission, head, fail),
     });
     this.follow(exchange, admission);

@@ -26,7 +26,7 @@ import {
 import { packPlans, unpackPlans } from '../request/threads/packed-plans';
 import { plainRefusal } from '../request/threads/plain-refusal';
 import { endpointReaders } from './endpoint-readers';
-import { KeptReadings } from './kept-readings';
+import { ReadingCache } from './reading-cache';
 
 /** Longest field of a body that the event loop reads, in characters. */
 const MAX_FIELD = 4_096;
@@ -46,7 +46,7 @@ export class RequestReader {
   private readonly readers: ReadonlyMap<string, EndpointReader>;
   private readonly limits: RequestLimits;
   private readonly plans: PlanContext;
-  private readonly kept = new KeptReadings<Read>();
+  private readonly cache = new ReadingCache<Read>();
   /** Units of work of the present task that an earlier task of the request has paid for. */
   private paidBefore = 0;
 
@@ -100,7 +100,7 @@ export class RequestReader {
   }
 
   private plan({ source, places }: Task<'plan'>): Performed {
-    const { request } = this.readingOf(source).reading;
+    const { request } = this.readingFor(source).reading;
     const plans = places.map(({ given, ...place }) =>
       planSequence(
         request,
@@ -113,9 +113,9 @@ export class RequestReader {
   }
 
   private render({ source, form, head, plans: packed, ends, facts }: Task<'render'>): Performed {
-    const { reader, reading, limits } = this.readingOf(source);
+    const { reader, reading, limits } = this.readingFor(source);
     // For a stream only the document is written here; for other answers it is written first.
-    if (form === 'answer' || reading.request.stream) this.kept.delete(source.ticket);
+    if (form === 'answer' || reading.request.stream) this.cache.delete(source.ticket);
     const plans = unpackPlans(packed);
     const { [form]: make } = reader.check(reading, limits);
     assert(make !== undefined, 'only what is kept has a document');
@@ -127,9 +127,9 @@ export class RequestReader {
    * The reading of an earlier task of the request, or a new one. Chance decides which, so the work
    * of a new one is not counted again.
    */
-  private readingOf(source: ThreadSource): Read {
-    const kept = this.kept.get(source.ticket);
-    if (kept !== undefined) return kept;
+  private readingFor(source: ThreadSource): Read {
+    const cached = this.cache.get(source.ticket);
+    if (cached !== undefined) return cached;
     const before = workSpent();
     const read = withinWork(MAX_WORK, () => this.keep(source, bodyOf(source)));
     this.paidBefore += workSpent() - before;
@@ -140,7 +140,7 @@ export class RequestReader {
     const reader = this.readers.get(source.reader);
     assert(reader !== undefined, 'a thread has a reader for every endpoint');
     const limits = this.limitsOf(source);
-    return this.kept.add(source.ticket, lengthOf(source), () => {
+    return this.cache.add(source.ticket, lengthOf(source), () => {
       return { reader, limits, reading: reader.read(body, limits, source.extra) };
     });
   }

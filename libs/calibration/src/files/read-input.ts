@@ -121,6 +121,6 @@ function fileText(path: string): string {
 }
 
 function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+  let memo: { readonly value: T } | undefined;
+  return () => (memo ??= { value: make() }).value;
 }

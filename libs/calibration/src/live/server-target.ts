@@ -83,8 +83,8 @@ export class ServerTarget implements LiveTarget {
     return this.streams.close();
   }
 
-  async run(workload: Workload, goesOn = false): Promise<TargetRun> {
-    if (!goesOn) this.seed += 1;
+  async run(workload: Workload, continues = false): Promise<TargetRun> {
+    if (!continues) this.seed += 1;
     const { streams, stop } = this;
     const record = await runLoad({
       workload,

@@ -30,10 +30,10 @@ export interface LiveTarget {
   /**
    * Sends requests at their instants, each with a unique prompt, and waits until all have ended.
    *
-   * @param goesOn  true: each prompt begins with that of the same row of the previous run, over the
-   * shorter length
+   * @param continues  true: each prompt begins with that of the same row of the previous run, over
+   * the shorter length
    */
-  run(workload: Workload, goesOn?: boolean): Promise<TargetRun>;
+  run(workload: Workload, continues?: boolean): Promise<TargetRun>;
   /** The counters of its engines so far. Undefined: it has no metrics. */
   counters(): Promise<Counters | undefined>;
   /**

@@ -35,7 +35,7 @@ interface ActiveRule {
   readonly action: FaultAction;
   readonly header: { readonly name: string; readonly value: string | undefined } | undefined;
   readonly draws: RandomStream;
-  met: number;
+  matches: number;
   hit: number;
 }
 
@@ -103,8 +103,8 @@ export class FaultBook {
     if (!isMeant(active, subject)) return undefined;
     const window = this.windowOf(rule);
     if (window !== undefined && !isOpen(window, rule, subject.nowUs)) return undefined;
-    active.met += 1;
-    if (active.met % (rule.every ?? 1) !== 0) return undefined;
+    active.matches += 1;
+    if (active.matches % (rule.every ?? 1) !== 0) return undefined;
     if (rule.rate !== undefined && active.draws.unit() >= rule.rate) return undefined;
     if (active.hit >= (rule.limit ?? Infinity)) return undefined;
     active.hit += 1;
@@ -122,7 +122,15 @@ export class FaultBook {
 
   private activate(rule: FaultRule, text: string): ActiveRule {
     const draws = this.root.stream(rule.name);
-    return { rule, text, action: actionOf(rule), header: headerOf(rule), draws, met: 0, hit: 0 };
+    return {
+      rule,
+      text,
+      action: actionOf(rule),
+      header: headerOf(rule),
+      draws,
+      matches: 0,
+      hit: 0,
+    };
   }
 }
 

@@ -115,9 +115,9 @@ export class CountedAhead {
       if (reached[i]! >= seq.targetTokens) this.endPrompt(seq);
     }
     const { prefilling } = this.parts.former.batch;
-    let kept = 0;
-    for (const seq of prefilling) if (seq.state === 'prefilling') prefilling[kept++] = seq;
-    truncate(prefilling, kept);
+    let count = 0;
+    for (const seq of prefilling) if (seq.state === 'prefilling') prefilling[count++] = seq;
+    truncate(prefilling, count);
   }
 
   private endPrompt(seq: EngineSequence): void {

@@ -46,13 +46,13 @@ function formatsOf(
 ): Omit<Precision, 'kvCache'> {
   const middle = Math.floor(layers / 2);
   const attention = formatAt(ATTENTION, middle);
-  const behind = formatAt(ATTENTION_OUTPUT, middle);
+  const output = formatAt(ATTENTION_OUTPUT, middle);
   const linear = experts ? besideExperts(experts) : formatAt(DENSE, middle);
   return {
     linear,
     experts: experts ? formatAt(ROUTED, middle) : linear,
     ...(attention === linear ? {} : { attention }),
-    ...(behind === attention ? {} : { attentionOutput: behind }),
+    ...(output === attention ? {} : { attentionOutput: output }),
   };
 
   function besideExperts({ sharedExperts, denseLayers }: MixtureOfExperts): WeightFormat {

@@ -115,11 +115,11 @@ export function attentionOutputParameters({ hidden, heads, attention }: ModelGeo
  * Bytes of one weight of attention, the mean of the projections into and behind it.
  */
 export function attentionWeightBytes(model: ModelGeometry): number {
-  const behind = attentionOutputParameters(model) / attentionParameters(model);
+  const outputShare = attentionOutputParameters(model) / attentionParameters(model);
   const { precision } = model;
   return (
-    (1 - behind) * WEIGHT_BYTES[attentionFormat(precision)] +
-    behind * WEIGHT_BYTES[attentionOutputFormat(precision)]
+    (1 - outputShare) * WEIGHT_BYTES[attentionFormat(precision)] +
+    outputShare * WEIGHT_BYTES[attentionOutputFormat(precision)]
   );
 }
 

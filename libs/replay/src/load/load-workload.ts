@@ -200,13 +200,13 @@ function loadDataset(
 function datasetOf(
   name: DatasetKind | 'sharegpt',
   values: FlagValues,
-  made: Pick<LoadedWorkload, 'workload' | 'texts'>,
+  parts: Pick<LoadedWorkload, 'workload' | 'texts'>,
 ): LoadedWorkload {
   const isTimed = ['requestRate', 'rampUpStartRps'].some((flag) =>
     values.has(flag as WorkloadFlag),
   );
   const notes = isTimed ? [] : ['Without --request-rate all requests arrive at once.'];
-  return { ...made, source: { kind: 'dataset', name }, report: undefined, notes };
+  return { ...parts, source: { kind: 'dataset', name }, report: undefined, notes };
 }
 
 async function loadTrace(values: FlagValues, context: WorkloadContext): Promise<LoadedWorkload> {

@@ -25,7 +25,7 @@ export interface ComposedSpec extends KernelChoice {
 export interface OperatorSource {
   readonly texts: OperatorTexts;
   /** The stored tabulation of this key; undefined when there is none or it cannot be read. */
-  kept(key: string): TabulatedStep | undefined;
+  cached(key: string): TabulatedStep | undefined;
   keep(key: string, step: TabulatedStep): void;
   /** Sum over the contents of the user's own tables; undefined: there are none. */
   readonly ownSum?: string;
@@ -35,7 +35,7 @@ export interface OperatorSource {
 
 export const NO_OPERATORS: OperatorSource = {
   texts: { read: () => undefined },
-  kept: () => undefined,
+  cached: () => undefined,
   keep: () => undefined,
 };
 
@@ -98,8 +98,8 @@ function stepOf(
   const { model, gpu } = placement;
   if (gpu.operators === undefined) return `no operators were measured on ${gpu.name}`;
   const key = keyOf(placement, choice);
-  const kept = source.kept(key);
-  if (kept !== undefined) return kept;
+  const cached = source.cached(key);
+  if (cached !== undefined) return cached;
   const composer = composerOf(placement, choice, source);
   if (typeof composer === 'string') return composer;
   const step = tabulate(composer, { contextTokens: model.maxContext });

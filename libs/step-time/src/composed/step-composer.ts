@@ -208,7 +208,7 @@ function projectionsOf(parts: StepParts): StepOperatorLaw[] {
     k: hidden,
     mayArriveQuantised: isNormQuantising(parts),
   };
-  const behind = layersOf(parts, attentionOutputFormat(model.precision));
+  const outputLayers = layersOf(parts, attentionOutputFormat(model.precision));
   return [
     {
       name: 'qkv',
@@ -216,7 +216,7 @@ function projectionsOf(parts: StepParts): StepOperatorLaw[] {
     },
     {
       name: 'output projection',
-      us: linearOf(behind, { n: hidden, k: width, mayArriveQuantised: true }, parts.ends),
+      us: linearOf(outputLayers, { n: hidden, k: width, mayArriveQuantised: true }, parts.ends),
     },
   ];
 }

@@ -40,7 +40,7 @@ export class StoredChatsService {
     return {
       ...(storedChatReader as EndpointReader),
       extra: arrivalUs,
-      keep: (id, document) => this.keep({ owner, id }, document),
+      store: (id, document) => this.keep({ owner, id }, document),
     };
   }
 

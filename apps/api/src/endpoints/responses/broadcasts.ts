@@ -159,10 +159,10 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
  * The position at which the event with this number begins; the end of the text when that event does
  * not exist yet.
  */
-function startOf(told: string, number: number): number {
-  const at = told.indexOf(`"sequence_number":${number}`);
-  if (at === -1) return told.length;
-  const before = told.lastIndexOf(EVENT_END, at);
+function startOf(events: string, number: number): number {
+  const at = events.indexOf(`"sequence_number":${number}`);
+  if (at === -1) return events.length;
+  const before = events.lastIndexOf(EVENT_END, at);
   return before === -1 ? 0 : before + EVENT_END.length;
 }
 

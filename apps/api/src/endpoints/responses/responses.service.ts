@@ -13,7 +13,7 @@ import {
   type Received,
 } from '../../request/take/call';
 import type { AnswerExtra } from '../../request/threads/body-answers';
-import { type KeepBody, RequestThreads } from '../../request/threads/request-threads';
+import { type StoreBody, RequestThreads } from '../../request/threads/request-threads';
 import { RequestWay } from '../../request/way';
 import { LOGGER } from '../../tokens';
 import { Broadcasts } from './broadcasts';
@@ -116,8 +116,8 @@ export class ResponsesService {
   private inPieces(checked: CheckedRequest, parts: ResponseParts, call: Call): CheckedRequest {
     const { threaded } = checked;
     if (threaded === undefined || isBackground(parts.request)) return checked;
-    const keep: KeepBody = (body, ends) => this.answers.keepBody(parts, body, ends);
-    return this.threads.withThreadedAnswer(checked, { threaded, call, keep });
+    const keep: StoreBody = (body, ends) => this.answers.keepBody(parts, body, ends);
+    return this.threads.withThreadedAnswer(checked, { threaded, call, store: keep });
   }
 
   private nameSkipped({ id, request }: ResponseParts, reply: FastifyReply): void {

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { noteArrival } from './arrivals';
 import type { FairReads } from './fair-reads';
-import { allowDestroy, endWithoutTraces, spareDestroy } from './waiting-requests';
+import { enableDestroy, endWithoutTraces, disableDestroy } from './waiting-requests';
 
 export type RequestListener = (message: IncomingMessage, response: ServerResponse) => void;
 
@@ -79,7 +79,7 @@ export class RequestPacing {
     const { socket } = message;
     this.reads.count();
     if (socket.destroyed) return;
-    spareDestroy(message);
+    disableDestroy(message);
     const waiting = this.pipelined.get(socket);
     if (waiting === undefined) this.expectEnd(socket);
     if (waiting === MOST_PIPELINED) {
@@ -90,7 +90,7 @@ export class RequestPacing {
     this.pipelined.set(socket, (waiting ?? 0) + 1);
     response.once('socket', () => {
       this.pipelined.set(socket, (this.pipelined.get(socket) ?? 0) - 1);
-      allowDestroy(message);
+      enableDestroy(message);
       this.pass(message, response);
     });
   }

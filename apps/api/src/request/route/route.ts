@@ -39,7 +39,7 @@ export function wishedRoute(
         flow: 'hold',
         stage: engine?.stage ?? 'prefill',
         engineId,
-        kvTransferParams: leg.kept,
+        kvTransferParams: leg.earlierParams,
       };
     case 'attach': {
       const stage = engine?.stage ?? 'decode';

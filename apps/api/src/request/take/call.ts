@@ -132,7 +132,7 @@ export interface EndpointReader<Read extends Reading = Reading> {
   /** Set when the body has already been read. */
   readonly already?: CheckedRequest;
   /** Stores the document of an answer before its last bytes are sent. Does not reject. */
-  readonly keep?: (id: string, document: () => Promise<string>) => Promise<void>;
+  readonly store?: (id: string, document: () => Promise<string>) => Promise<void>;
   /** Checks a body before anything is queued. Throws `BatonError` for the first fault. */
   read(body: unknown, limits: RequestLimits, extra?: unknown): Read;
   check(read: Read, limits: RequestLimits): CheckedRequest;

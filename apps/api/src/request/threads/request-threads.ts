@@ -11,7 +11,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LargeBody, MAX_PARSED_BYTES, wholeBody } from '../../http/body/large-body';
 import { CONFIG } from '../../tokens';
 import type { AnswerFacts } from '../answer/answer';
-import { KeptAnswer } from '../answer/kept';
+import { DocumentStoringAnswer } from '../answer/document-storing';
 import { type SequenceEnd, ThreadedAnswer } from '../answer/threaded';
 import { writtenBody } from '../answer/written';
 import { TextSetup } from '../plan/text-setup';
@@ -118,13 +118,13 @@ export class RequestThreads implements OnApplicationShutdown {
   /** The request with an answer that a thread writes, if the answer is not streamed. */
   withThreadedAnswer(
     checked: CheckedRequest,
-    { threaded, call, keep = notStored }: ThreadedParts,
+    { threaded, call, store = notStored }: ThreadedParts,
   ): CheckedRequest {
     if (checked.request.stream) return { ...checked, threaded };
     const answer = (parts: AnswerParts): ThreadedAnswer =>
       new ThreadedAnswer(parts.http, async (ends, facts) => {
         const body = await this.render('answer', { threaded, call, parts, ends, facts });
-        await keep(body, ends);
+        await store(body, ends);
         return body;
       });
     return { ...checked, threaded, answer };
@@ -136,13 +136,13 @@ export class RequestThreads implements OnApplicationShutdown {
     { threaded, call }: ReadCall,
   ): CheckedRequest {
     const { document, answer } = checked;
-    const { keep } = call.reader;
-    if (document === undefined || keep === undefined) return checked;
+    const { store } = call.reader;
+    if (document === undefined || store === undefined) return checked;
     return {
       ...checked,
       answer: (parts) =>
-        new KeptAnswer(answer(parts), (ends, facts) =>
-          keep(parts.head.id, async () => {
+        new DocumentStoringAnswer(answer(parts), (ends, facts) =>
+          store(parts.head.id, async () => {
             if (threaded === undefined) {
               return writtenBody((http) => document({ ...parts, http }), ends, facts);
             }
@@ -277,7 +277,7 @@ export interface ReadBody<Read extends Reading = Reading> {
 }
 
 /** Stores the body of an answer before it is sent. Rejects with an error of the catalogue. */
-export type KeepBody = (body: Uint8Array, ends: readonly SequenceEnd[]) => Promise<void>;
+export type StoreBody = (body: Uint8Array, ends: readonly SequenceEnd[]) => Promise<void>;
 
 interface Called {
   readonly call: Call;
@@ -291,7 +291,7 @@ interface ReadCall extends Called {
 interface ThreadedParts extends Called {
   readonly threaded: ThreadWork;
   /** Default: the body is not stored. */
-  readonly keep?: KeepBody;
+  readonly store?: StoreBody;
 }
 
 interface RenderParts extends Called {
@@ -307,7 +307,7 @@ interface PlanParts {
   readonly plan: () => OutputPlan[];
 }
 
-const notStored: KeepBody = () => Promise.resolve();
+const notStored: StoreBody = () => Promise.resolve();
 
 /** An answer without an engine needs no reader. */
 const NO_READER = {} as EndpointReader;

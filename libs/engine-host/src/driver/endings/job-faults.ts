@@ -21,7 +21,7 @@ type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>
 /** A fault action that ends a run or the process. */
 type EngineFaultAction = ActionOf<'error' | 'crash-engine' | 'kill-process'>;
 
-/** Wall µs between the last message of a process and its end. */
+/** Wall µs between the last message of a process and its end: time to send that message. */
 const FINAL_FLUSH_US = 20_000;
 
 /**
@@ -102,10 +102,10 @@ export class JobFaults {
    * Called when the run has a token beyond those that the fault lets through. True when neither
    * that token nor any later one may be published.
    */
-  meetsToken(run: Run): boolean {
-    const isMet = this.dueFaults(run, 'decode').length > 0;
-    if (!isMet) run.faultAfterTokens = Infinity;
-    return isMet;
+  isTokenFaultDue(run: Run): boolean {
+    const hasFault = this.dueFaults(run, 'decode').length > 0;
+    if (!hasFault) run.faultAfterTokens = Infinity;
+    return hasFault;
   }
 
   /** Carries out what `meetsToken` announced. */

@@ -46,7 +46,7 @@ export class Inspection {
       if (isOrphan) this.abandon(requestId);
       const isUnwanted = view === undefined || view.isAborted || view.stage === 'finished';
       if (!isUnwanted && !isOrphan) continue;
-      slot.guard(() => source.letGo(requestId, epoch, 'superseded'));
+      slot.guard(() => source.dropRequest(requestId, epoch, 'superseded'));
     }
   }
 

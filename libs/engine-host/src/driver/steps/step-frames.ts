@@ -107,7 +107,7 @@ export class StepFrames {
    * after the step.
    */
   private isStruck(run: Run, first: number): boolean {
-    if (!this.parts.jobFaults.meetsToken(run)) return false;
+    if (!this.parts.jobFaults.isTokenFaultDue(run)) return false;
     run.emitted = first;
     this.struck.push(run);
     // An engine that has finished the sequence holds nothing for it, except blocks to keep.
@@ -133,13 +133,13 @@ export class StepFrames {
     entry.count = count;
     entry.extra = 0;
     // The last token is sampled, and needs no KV.
-    const kept = keepsKv && this.parts.source.keep(run, promptTokens + tokens - 1, endUs);
-    entry.tail = kept;
+    const heldKv = keepsKv && this.parts.source.keep(run, promptTokens + tokens - 1, endUs);
+    entry.tail = heldKv;
     this.parts.frames.add(run.outbox, entry);
     entry.tail = undefined;
     this.note(run, endUs);
-    const payload = kept === undefined ? {} : { payload: kept };
-    this.parts.endings.finishRequest(run, { reason: endReason, tokens, ...payload }, kept);
+    const payload = heldKv === undefined ? {} : { payload: heldKv };
+    this.parts.endings.finishRequest(run, { reason: endReason, tokens, ...payload }, heldKv);
   }
 
   /**

@@ -31,11 +31,11 @@ export class JsonObjectText {
 
   /** Replaces the members with these names. Undefined removes a member. */
   with(changes: Readonly<Record<string, unknown>>): JsonObjectText {
-    const kept = this.members.filter(({ name }) => !Object.hasOwn(changes, name));
+    const unchanged = this.members.filter(({ name }) => !Object.hasOwn(changes, name));
     const added = Object.entries(changes).flatMap(([name, value]) =>
       value === undefined ? [] : `${JSON.stringify(name)}:${JSON.stringify(value)}`,
     );
-    return new JsonObjectText(`{${[...kept.map(({ text }) => text), ...added].join(',')}}`);
+    return new JsonObjectText(`{${[...unchanged.map(({ text }) => text), ...added].join(',')}}`);
   }
 }
 

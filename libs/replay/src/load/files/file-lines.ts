@@ -35,10 +35,10 @@ export async function readLines(path: string, reader: LineReader): Promise<void>
   const chunks = unpacked(path, source)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   const lines = new LineSplitter(path, reader);
   try {
-    let goesOn = true;
-    while (goesOn) {
+    let hasMore = true;
+    while (hasMore) {
       const chunk = await nextOf(chunks, path);
-      goesOn = chunk === undefined ? lines.endFile() : lines.push(chunk);
+      hasMore = chunk === undefined ? lines.endFile() : lines.push(chunk);
       if (chunk !== undefined) reader.onProgress?.(source.bytesRead, totalBytes);
     }
   } finally {

@@ -18,8 +18,8 @@ export function isOwn({ name }: { readonly name: string }): boolean {
 /** Gives a time to live to the keys that an added job has created. */
 export function expireAdded(queue: BullQueue, job: EngineJob): ScriptCall {
   const { wait, prioritized, pc, marker, meta, id, events } = queue.keys;
-  const made = [wait, prioritized, pc, marker, meta, id, events].map((key) => key ?? '');
-  const keys = [...made, queue.toKey(withoutColons(jobId(job)))];
+  const created = [wait, prioritized, pc, marker, meta, id, events].map((key) => key ?? '');
+  const keys = [...created, queue.toKey(withoutColons(jobId(job)))];
   return { script: SET_TTL, keys, args: [LIVE_RECORD_TTL_MS] };
 }
 

@@ -1,13 +1,13 @@
 import { spendWork } from '@baton/kernel';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { KeptReadings } from './kept-readings';
+import { ReadingCache } from './reading-cache';
 
 const MIB = 1024 * 1024;
 
 describe('what a thread keeps of requests', () => {
-  let kept: KeptReadings<string>;
+  let kept: ReadingCache<string>;
   beforeEach(() => {
-    kept = new KeptReadings();
+    kept = new ReadingCache();
   });
 
   const left = (): number[] =>

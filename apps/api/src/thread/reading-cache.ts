@@ -19,35 +19,35 @@ interface Kept<Read> {
  * The results of reading the latest requests, by ticket. The memory of the current request must not
  * depend on the earlier ones, so the cost of all results together is limited.
  */
-export class KeptReadings<Read> {
-  private readonly kept = new Map<number, Kept<Read>>();
+export class ReadingCache<Read> {
+  private readonly readings = new Map<number, Kept<Read>>();
 
   get(ticket: number): Read | undefined {
-    return this.kept.get(ticket)?.read;
+    return this.readings.get(ticket)?.read;
   }
 
   /** @param bytes length of the body */
   add(ticket: number, bytes: number, make: () => Read): Read {
     const before = workSpent();
     const read = make();
-    this.kept.set(ticket, { read, bytes, work: workSpent() - before });
+    this.readings.set(ticket, { read, bytes, work: workSpent() - before });
     this.forgetOldest();
     return read;
   }
 
   delete(ticket: number): void {
-    this.kept.delete(ticket);
+    this.readings.delete(ticket);
   }
 
   private forgetOldest(): void {
-    const all = [...this.kept.values()];
+    const all = [...this.readings.values()];
     let bytes = all.reduce((sum, one) => sum + one.bytes, 0);
     let work = all.reduce((sum, one) => sum + one.work, 0);
-    for (const [ticket, one] of this.kept) {
-      const isLittle = bytes <= MAX_BYTES && work <= MAX_WORK && this.kept.size <= MAX_KEPT;
+    for (const [ticket, one] of this.readings) {
+      const isLittle = bytes <= MAX_BYTES && work <= MAX_WORK && this.readings.size <= MAX_KEPT;
       // The last one has tasks to come.
-      if (isLittle || this.kept.size === 1) return;
-      this.kept.delete(ticket);
+      if (isLittle || this.readings.size === 1) return;
+      this.readings.delete(ticket);
       bytes -= one.bytes;
       work -= one.work;
     }

@@ -4,18 +4,18 @@ import { PassingAnswer } from './passing';
 import type { SequenceEnd } from './threaded';
 
 /** Stores a finished answer. Does not reject: the answer is sent whether it is stored or not. */
-export type Keep = (ends: readonly SequenceEnd[], facts: AnswerFacts) => Promise<void>;
+export type StoreDocument = (ends: readonly SequenceEnd[], facts: AnswerFacts) => Promise<void>;
 
 /**
  * An answer that is stored before its last bytes are sent, so that the client can read it as soon
  * as it ends.
  */
-export class KeptAnswer extends PassingAnswer {
+export class DocumentStoringAnswer extends PassingAnswer {
   private readonly ends: SequenceEnd[] = [];
 
   constructor(
     inner: Answer,
-    private readonly keep: Keep,
+    private readonly store: StoreDocument,
   ) {
     super(inner);
   }
@@ -26,6 +26,6 @@ export class KeptAnswer extends PassingAnswer {
   }
 
   override complete(facts: AnswerFacts): void {
-    void this.keep(this.ends, facts).then(() => super.complete(facts));
+    void this.store(this.ends, facts).then(() => super.complete(facts));
   }
 }
