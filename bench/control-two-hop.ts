@@ -130,7 +130,9 @@ class Trips {
     this.whenBack();
   }
 
-  /** Sends a request whenever one returns, while `goesOn` is true. Ends when all have returned. */
+  /**
+   * Sends a request whenever one returns, while `continues` is true. Ends when all have returned.
+   */
   async keepOutstanding(outstanding: number, continues: () => boolean): Promise<number[]> {
     const ended = new Promise<void>((resolve) => {
       this.whenBack = () => {

@@ -3,7 +3,8 @@ import { basename } from 'node:path';
 
 /**
  * File and line, `my-policy.mjs:12`, of the first of these functions whose source text stands
- * exactly once in the file. Undefined: none does, as when the file has changed since it was loaded.
+ * exactly once in the file. Undefined when no text is found, for example because the file has
+ * changed since it was loaded.
  */
 export function placeIn(file: string, functions: readonly unknown[]): string | undefined {
   const text = contentOf(file);

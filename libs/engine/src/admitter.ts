@@ -221,7 +221,10 @@ export class Admitter {
     return 'admitted';
   }
 
-  /** Lets a sequence compute what will not come; until its turn it keeps the blocks for that. */
+  /**
+   * Makes the sequence compute the tokens whose KV will not arrive. It keeps the blocks that are
+   * reserved for them until it is scheduled.
+   */
   loseKv(seq: EngineSequence): void {
     const { queue } = this.parts;
     const isReserved = seq.state === 'deferred';

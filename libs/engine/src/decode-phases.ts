@@ -201,7 +201,10 @@ export class DecodePhases {
     this.leaveSliding(seq);
   }
 
-  /** KV from elsewhere ends with the prompt, whose last token is computed again. */
+  /**
+   * True when the window has moved further than these tokens need: loaded KV covers the whole
+   * prompt, whose last token is computed again.
+   */
   private isAhead({ slid }: EngineSequence, tokens: number): boolean {
     return slid > this.blocks.layout.slidAt(tokens);
   }

@@ -188,8 +188,8 @@ export class DecodeSet {
   }
 
   /**
-   * The part of `takenAhead(count)` for members that are not in the last of these steps because
-   * their limit ends them with the step before.
+   * The blocks in `takenAhead(count)` of members that end one step before the last of these steps,
+   * because they reach their limit there.
    */
   takenByEnding(count: number): number {
     const at = this.steps + count;

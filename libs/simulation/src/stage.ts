@@ -21,7 +21,7 @@ export interface StageParts {
   readonly workload: Workload;
   /** The prefixes that each engine probably holds; kept up to date for policies only. */
   readonly prefixes: PrefixDirectory | undefined;
-  /** The share of this stage's engines in the KV pool. Unset: no pool. */
+  /** The share of this stage's engines in the KV pool. Unset for engines outside of a pool. */
   readonly kvPool: KvPoolTerms | undefined;
   /** Time for which loads are cached before they are read again; unset: 0. */
   readonly metricsIntervalUs?: Micros | undefined;

@@ -96,7 +96,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
       readonly contentCount: number;
       /** Unset: it steps by itself. */
       readonly group?: LockstepGroup | undefined;
-      /** Unset: no KV pool. */
+      /** Unset for an engine outside of a KV pool. */
       readonly kvPool?: KvPoolMember | undefined;
       /** Unset: the workload has no adapters. */
       readonly adapters?: AdapterBook | undefined;

@@ -47,7 +47,9 @@ export interface LiveTest {
   readonly flags: ReplayFlags;
   /** The flags of the command line. */
   readonly given: GivenReplayFlags;
-  /** The decisions of the API's router that the policies make. Undefined: none. */
+  /**
+   * The decisions of the API's router that the policies make. Undefined when they make none there.
+   */
   readonly decisions?: LiveDecisions | undefined;
 }
 

@@ -18,7 +18,9 @@ export interface ReplayFlags extends ReplayRequest {
   readonly json: boolean;
   /** Folder for files. */
   readonly out: string | undefined;
-  /** A policy whose choices are compared with the recorded ones. Undefined: none. */
+  /**
+   * A policy whose choices are compared with the recorded ones. Undefined without a shadow policy.
+   */
   readonly shadow: string | undefined;
   /** Time between two reports of --shadow while the trace grows. Undefined: one report. */
   readonly followMs: number | undefined;

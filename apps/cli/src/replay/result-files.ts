@@ -21,9 +21,11 @@ export interface ResultParts {
   readonly subtitle: string;
   /** Steps for the trace; undefined: no trace. */
   readonly steps: readonly StepSpan[] | undefined;
-  /** The recorded run to compare with. Undefined: none. */
+  /** The comparison with a recorded run. Undefined when the run is not compared. */
   readonly compared: ComparisonReport | undefined;
-  /** The choices of a shadow policy and of the recorded router. Undefined: none. */
+  /**
+   * The choices of a shadow policy and of the recorded router. Undefined without a shadow policy.
+   */
   readonly shadow: ShadowLog | undefined;
   readonly workload: Workload;
   /** Whether charts are also written as images. */

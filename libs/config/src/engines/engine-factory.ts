@@ -61,7 +61,7 @@ export interface EngineSetup {
   /** Times of the first contact and of a descriptor. Unset: 0. */
   readonly transferTimes?: { readonly handshakeUs: Micros; readonly descriptorUs: number };
   readonly link: EngineLink;
-  /** The engine's part of the cluster's KV pool. Unset: no pool. */
+  /** The engine's part of the cluster's KV pool. Unset for an engine outside of a pool. */
   readonly kvPool?: KvPoolTerms;
   /** Number of data-parallel ranks that step together, >= 2. Unset: each rank steps by itself. */
   readonly lockstepRanks?: number;

@@ -77,7 +77,10 @@ export interface ModelGeometry extends Named {
   readonly qkNorm?: boolean | 'across heads';
   /** The format in which it is served; by default that of the published checkpoint. */
   readonly precision: Precision;
-  /** The layers that are in other formats in its published NVFP4 checkpoint. Unset: none. */
+  /**
+   * The layers that are in other formats in its published NVFP4 checkpoint. Unset when all layers
+   * have the same.
+   */
   readonly nvfp4Layers?: Omit<Partial<Precision>, 'kvCache' | 'experts'>;
   readonly maxContext: number;
   /**

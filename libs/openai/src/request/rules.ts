@@ -119,7 +119,7 @@ export function fieldShapes(dto: object): ReadonlyMap<string, Shape> {
   return rulesOf(dto).shapes;
 }
 
-/** The parameters of a checked body for engines; undefined: none. */
+/** The parameters of a checked body for engines. Undefined when it has none. */
 export function engineParametersOf(dto: object): EngineParameters | undefined {
   let asked: Record<string, unknown> | undefined;
   for (const { name, parameter } of rulesOf(dto).forEngine) {

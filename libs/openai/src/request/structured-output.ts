@@ -23,8 +23,8 @@ export const GUIDED_FIELDS = [
 ];
 
 /**
- * The constraint of `response_format` or `structured_outputs`. Undefined: none. Throws `BatonError`
- * when no answer can meet it.
+ * The constraint of `response_format` or `structured_outputs`. Undefined for free text. Throws
+ * `BatonError` when no answer can meet it.
  */
 export function constraintOf(dto: SamplingDto): StructuredText | undefined {
   const { response_format: format, structured_outputs: outputs } = dto;

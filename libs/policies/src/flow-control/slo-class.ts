@@ -7,9 +7,9 @@ export interface SloClass {
   readonly priority: number;
   /** Share of the service under weighted fair queueing, > 0. */
   readonly weight: number;
-  /** TTFT target; unset: none. */
+  /** TTFT target. Unset for a class without one. */
   readonly ttftUs?: Micros | undefined;
-  /** Target of the time per output token; unset: none. */
+  /** Target of the time per output token. Unset for a class without one. */
   readonly tpotUs?: Micros | undefined;
 }
 

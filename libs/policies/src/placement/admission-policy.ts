@@ -16,9 +16,9 @@ import { reported } from './timed-policy';
 export interface AdmissionContext extends PlacementContext {
   /** Requests that wait for the stage. */
   readonly waitingRequests: number;
-  /** Time that the request has waited for flow control; unset: none. */
+  /** Time that the request has waited for flow control. Default: 0. */
   readonly waitedUs?: Micros;
-  /** The TTFT target of its SLO class; unset: none. */
+  /** The TTFT target of its SLO class. Unset when the class has none. */
   readonly ttftTargetUs?: Micros | undefined;
   /** The predicted TTFT of the request from now on: see `predictTtftUs`. */
   predictedTtftUs(): Micros;

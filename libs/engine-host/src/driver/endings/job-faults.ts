@@ -108,7 +108,7 @@ export class JobFaults {
     return hasFault;
   }
 
-  /** Carries out what `meetsToken` announced. */
+  /** Carries out the fault that `isTokenFaultDue` found. */
   carryOutTokenFault(run: Run): void {
     if (run.state !== 'over') this.carryOutNext(run, 'decode');
   }

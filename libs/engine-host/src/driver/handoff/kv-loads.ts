@@ -27,7 +27,7 @@ export interface ReservationsParts {
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly loop: StepLoop;
-  /** Undefined: no timelines. */
+  /** Undefined when timelines are off. */
   readonly timelines: TimelineFacts | undefined;
   readonly stats: EngineStats;
 }
@@ -104,7 +104,7 @@ export interface KvLoadsParts {
   readonly slot: EngineSlot;
   readonly loop: StepLoop;
   readonly clock: LiveClock;
-  /** Undefined: no timelines. */
+  /** Undefined when timelines are off. */
   readonly timelines: TimelineFacts | undefined;
   readonly spans: RunSpans | undefined;
   readonly stats: EngineStats;

@@ -36,7 +36,7 @@ export interface SourceSideParts {
   readonly mailbox: Mailbox;
   readonly clock: LiveClock;
   readonly slot: EngineSlot;
-  /** Undefined: no injected faults. */
+  /** Undefined without injected faults. */
   readonly faults: FaultPlan | undefined;
   readonly stats: EngineStats;
 }

@@ -31,7 +31,7 @@ export interface HostDependencies {
   readonly log: Logger;
   /** Unset: shared queues. */
   readonly routing?: JobRouting;
-  /** Unset: no spans. */
+  /** Unset when tracing is off. */
   readonly tracer?: Tracer | undefined;
   /**
    * Called for orders that the owner of the host carries out: an engine of several ranks leaves as
