@@ -5,14 +5,14 @@ import { gunzipSync } from 'node:zlib';
 export const DATA = join(__dirname, '..', '..', 'data');
 
 /** The lines of a shipped file, without its last line break. */
-export function linesOf(...path: string[]): string[] {
+export function readLines(...path: string[]): string[] {
   return readFileSync(join(DATA, ...path), 'utf8')
     .trimEnd()
     .split(/\r?\n/);
 }
 
 /** The lines of a shipped gzip file, without its last line break. */
-export function zippedLinesOf(...path: string[]): string[] {
+export function readZippedLines(...path: string[]): string[] {
   return gunzipSync(readFileSync(join(DATA, ...path)))
     .toString()
     .trimEnd()
@@ -24,7 +24,7 @@ export type CsvRow = Readonly<Record<string, string>>;
 
 /** The rows of a shipped CSV without quotes. */
 export function rowsOf(...path: string[]): CsvRow[] {
-  return csvRows(linesOf(...path));
+  return csvRows(readLines(...path));
 }
 
 /** The rows below the line of names, of a CSV without quotes. */

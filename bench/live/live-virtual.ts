@@ -77,7 +77,7 @@ export async function liveAgainstVirtual(asked: ComparedRun): Promise<Agreement>
   const seen = await drive(cluster, prompts, speedup);
   const metrics = await (await fetch(`http://127.0.0.1:${cluster.port}/metrics`)).text();
   await cluster.stop();
-  const live = { ...latenciesOf(seen, speedup), double_takes: repeats(enginesOf(recording)) };
+  const live = { ...latenciesOf(seen, speedup), double_takes: repeats(readEngines(recording)) };
   rmSync(folder, { recursive: true });
   const virtual = replayed(seen, prompts, asked);
   const lagMs = 1000 * histogramQuantile(metrics, 'baton:step_lag_seconds', 0.99);
@@ -156,7 +156,7 @@ function latenciesOf(seen: readonly Seen[], speedup: number): Omit<Latencies, 'd
 }
 
 /** The prefill engines of the measured requests, in the order in which these arrived. */
-function enginesOf(recording: string): string[] {
+function readEngines(recording: string): string[] {
   const [, ...lines] = readFileSync(recording, 'utf8').trim().split('\n');
   const requests = lines.map((line) => JSON.parse(line) as Recorded);
   requests.sort((a, b) => a.arrival_us - b.arrival_us);

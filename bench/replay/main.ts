@@ -60,7 +60,7 @@ function main(): void {
     synthetic,
     control_without_kv: control,
     times_slower_than_control: synthetic.user_cpu_us_per_request / control.user_cpu_us_per_request,
-    synthetic_no_leap: speedOf(scenario(count, false)).speed,
+    synthetic_no_leap: measureSpeed(scenario(count, false)).speed,
     peak_memory_mib: Math.round(process.resourceUsage().maxRSS / 1024),
     mooncake_conversation_seconds: [1, 2, 3].map(() => mooncakeSeconds(MOONCAKE)),
     mooncake_conversation_no_leap_seconds: mooncakeSeconds([...MOONCAKE, '--no-leap']),
@@ -82,11 +82,11 @@ function scenario(count: number, leap: boolean): ClusterScenario {
 /** The budget run and its control, in one process. */
 function besideControl(count: number): { speed: Speed; control: Control } {
   const given = scenario(count, true);
-  const { speed, log } = speedOf(given);
-  return { speed, control: controlOf(given, log) };
+  const { speed, log } = measureSpeed(given);
+  return { speed, control: measureControl(given, log) };
 }
 
-function controlOf(given: ClusterScenario, log: RequestLog): Control {
+function measureControl(given: ClusterScenario, log: RequestLog): Control {
   const rows = new ControlRows(given.workload, log);
   const kernel = new ControlKernel(given, rows);
   const before = process.cpuUsage();
@@ -101,7 +101,7 @@ function controlOf(given: ClusterScenario, log: RequestLog): Control {
   };
 }
 
-function speedOf(given: ClusterScenario): { speed: Speed; log: RequestLog } {
+function measureSpeed(given: ClusterScenario): { speed: Speed; log: RequestLog } {
   const { count } = given.workload;
   const before = process.cpuUsage();
   const startMs = performance.now();

@@ -9,7 +9,7 @@ function worthIn(usedMib: readonly number[]): number[] {
   return usedMib.flatMap((used, i) => (memory.isWorthIt(used * MIB) ? [i] : []));
 }
 
-describe('the memory of a calm process', () => {
+describe('the memory of an idle process', () => {
   it('is collected once after a load', () => {
     expect(worthIn([60, 400, 401, 60, 61, 60])).toEqual([2]);
   });

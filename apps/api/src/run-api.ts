@@ -95,7 +95,7 @@ async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
   const starter = { start: hosts.join.bind(hosts) };
   const server = await ApiServer.start({ config, transport: front, log, starter });
   const { membership } = server;
-  const schedule = await followerOf(config, { membership, transport: back }, (line) => {
+  const schedule = await makeFollower(config, { membership, transport: back }, (line) => {
     log.info(line);
   });
   void schedule.run();
@@ -108,7 +108,7 @@ async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
 }
 
 /** Carries out the configured changes, or the autoscaler's decisions. */
-async function followerOf(
+async function makeFollower(
   config: BatonConfig,
   { membership, transport }: { membership: LiveMembership; transport: Transport },
   say: (sentence: string) => void,

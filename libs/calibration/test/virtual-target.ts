@@ -62,7 +62,7 @@ export class VirtualTarget implements LiveTarget {
     });
   }
 
-  async kvBytesOf(workload: Workload): Promise<number | undefined> {
+  async measureKvBytes(workload: Workload): Promise<number | undefined> {
     const { config, hasMetrics } = this.options;
     const { log } = await this.run(workload);
     const { kvBytesPerToken } = engineSetup(defaultConfig(config), 'decode');

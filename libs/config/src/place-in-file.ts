@@ -7,7 +7,7 @@ import { basename } from 'node:path';
  * changed since it was loaded.
  */
 export function placeIn(file: string, functions: readonly unknown[]): string | undefined {
-  const text = contentOf(file);
+  const text = readContent(file);
   const at = functions
     .map((each) => (typeof each === 'function' ? onlyIndexOf(each.toString(), text) : -1))
     .find((index) => index >= 0);
@@ -22,7 +22,7 @@ function onlyIndexOf(part: string, text: string): number {
 }
 
 /** The content of the file; empty when the file does not exist any more. */
-function contentOf(file: string): string {
+function readContent(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {

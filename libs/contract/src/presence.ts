@@ -17,7 +17,10 @@ export interface EnginePresence {
   /** Unset: the engine simulates no steps. */
   readonly stepTimes?: StepTimeOrigin;
   readonly state: 'starting' | 'ready' | 'draining';
-  /** What a starting engine loads: a cause of `startup_duration`, or `cache`. Unset: nothing. */
+  /**
+   * The load of a starting engine: a cause of `startup_duration`, or `cache`. Unset when it loads
+   * nothing.
+   */
   readonly loading?: string;
   readonly gauges: EngineGauges;
   /** Counters since the engine's start, by name without the `vllm:` prefix. */

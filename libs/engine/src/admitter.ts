@@ -41,7 +41,7 @@ export class Admitter {
   private hasRunning = false;
   /** Σ over sequences whose KV is on its way, or waits for a slot. */
   private owedBlocks = 0;
-  /** When the batch is formed. */
+  /** Time at which the batch is formed. */
   private nowUs: Micros = 0;
   /**
    * Number of ended steps when the engine last looked for new sequences outside of the interval.

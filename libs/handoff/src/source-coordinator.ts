@@ -90,7 +90,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
     return this.outbox.take();
   }
 
-  /** When `tick` is due at the latest; undefined when nothing is held. */
+  /** Latest time for the next `tick`; undefined when nothing is held. */
   nextWakeUpUs(): Micros | undefined {
     return this.nextEnd()?.dueUs;
   }

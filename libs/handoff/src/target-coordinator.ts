@@ -99,7 +99,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
     return this.outbox.take();
   }
 
-  /** When `tick` is due at the latest; undefined when nothing is being fetched. */
+  /** Latest time for the next `tick`; undefined when nothing is being fetched. */
   nextWakeUpUs(): Micros | undefined {
     const answer = this.unanswered.earliest()?.dueUs;
     const beat = this.heartbeats.nextUs();
@@ -307,7 +307,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
       if (fetch.tries < this.readTries || this.mayBeLate(fetch)) this.ask(fetch);
       else this.fail(fetch, 'timeout');
     }
-    this.heartbeats.beat(this.nowUs, (to, requestIds) => {
+    this.heartbeats.sendDue(this.nowUs, (to, requestIds) => {
       this.tally.heartbeats += 1;
       this.outbox.push({ kind: 'send-heartbeats', to, requestIds });
     });

@@ -159,7 +159,7 @@ export class Journal {
   }
 }
 
-/** When the first of the steps ended. */
+/** End of the first of the steps. */
 function firstEndUs({ engine }: VirtualEngine, { steps, endUs }: StepFacts): Micros {
   return steps === 1 ? endUs : engine.boundaryUs(1);
 }

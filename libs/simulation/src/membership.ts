@@ -56,7 +56,7 @@ export class VirtualMembership {
   private readonly all: Replica[] = [];
   /** By rank: its engine. */
   private readonly replicaOf: Replica[] = [];
-  /** By pool: the ranks that began in it. */
+  /** The ranks that began in each pool. */
   private readonly begun: number[];
   /** Ranks that have loaded, and whose caches are on their way. */
   private readonly fetching = new Set<VirtualEngine>();

@@ -2,7 +2,7 @@ import { type EnginePlacement, expertLayers, HardwareError, stagesOf } from '@ba
 import { unreachable } from '@baton/kernel';
 import {
   type ComposedSpec,
-  composerOf,
+  buildComposer,
   composedStepTime,
   NO_OPERATORS,
   type OperatorSource,
@@ -73,7 +73,7 @@ export function stepTimeMethodOf(
 ): StepTimeMethod {
   const stages = stagesOf(placement);
   const isComposed = (stage: EnginePlacement) =>
-    typeof composerOf(stage, {}, operators) !== 'string';
+    typeof buildComposer(stage, {}, operators) !== 'string';
   if (stages.every(isComposed)) return 'composed';
   return isCalibrated(placement) ? 'calibrated' : 'estimated';
 }

@@ -85,7 +85,7 @@ export class JobMover implements OnApplicationBootstrap, OnApplicationShutdown {
     this.unplaced = [];
     const moved = await Promise.all(jobs.map((job) => this.move(job)));
     this.addUnplaced(jobs.filter((_job, i) => moved[i] === false));
-    this.observers.rehomed(moved.filter(Boolean).length);
+    this.observers.jobsMoved(moved.filter(Boolean).length);
     this.logger.info({ jobs: jobs.length }, 'jobs of an engine that left were placed again');
   }
 

@@ -114,7 +114,7 @@ function jobOf(index: number): (streamId: number) => EngineJob {
   });
 }
 
-/** What all observers show after the steps, visited in this order. */
+/** Output of all observers after the steps, in this order. */
 async function shownAfter(steps: readonly Step[], order: readonly number[], run: string) {
   nowMs = 1_000;
   const table = new SequenceTable();

@@ -6,12 +6,12 @@ import { PLACE_VARIABLE } from './variables';
 const ANSWER_WITHIN_MS = 3_000;
 
 /** The channel to the parent of the processes. */
-export interface SiblingChannel {
+export interface ParentChannel {
   send(message: FromProcess): void;
   onMessage(listener: (message: object) => void): void;
 }
 
-export type SiblingReply = (question: unknown) => unknown;
+export type QueryReply = (question: unknown) => unknown;
 
 /**
  * The other API processes behind the same port. A client reaches any of them, so what one process
@@ -21,7 +21,7 @@ export type SiblingReply = (question: unknown) => unknown;
 export class ApiProcesses {
   private queries = 0;
   private readonly waiting = new Map<number, (answers: readonly unknown[]) => void>();
-  private readonly answerTo = new Map<Topic, SiblingReply>();
+  private readonly answerTo = new Map<Topic, QueryReply>();
 
   /**
    * @param count of the processes behind the port, this one included
@@ -30,7 +30,7 @@ export class ApiProcesses {
   constructor(
     readonly count: number,
     readonly place: number,
-    private readonly channel?: SiblingChannel,
+    private readonly channel?: ParentChannel,
   ) {
     channel?.onMessage((message) => {
       if (!isToProcess(message)) return;
@@ -39,12 +39,12 @@ export class ApiProcesses {
     });
   }
 
-  /** Of a process that has its port to itself. */
+  /** The instance of a process that does not share its port. */
   static none(): ApiProcesses {
     return new ApiProcesses(1, 0);
   }
 
-  /** Those of a process that `runPrimary` started, which sets the place. */
+  /** The instance of a process that `runPrimary` started, which sets its place. */
   static ofThisProcess(count: number): ApiProcesses {
     if (!cluster.isWorker) return ApiProcesses.none();
     return new ApiProcesses(count, Number(process.env[PLACE_VARIABLE]), {
@@ -59,7 +59,7 @@ export class ApiProcesses {
   }
 
   /** Sets the answer of this process to queries of the others. */
-  answer(topic: Topic, answer: SiblingReply): void {
+  answer(topic: Topic, answer: QueryReply): void {
     this.answerTo.set(topic, answer);
   }
 

@@ -29,7 +29,7 @@ export interface AnswerOfProcess {
 export interface AnswersOfProcesses {
   readonly kind: 'answers-of-processes';
   readonly id: number;
-  /** Without those that came too late. */
+  /** The answers that came in time. */
   readonly answers: readonly unknown[];
 }
 

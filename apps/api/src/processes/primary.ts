@@ -14,7 +14,7 @@ const MS_PER_SECOND = 1_000;
 /** Time for a process to close its connections after its drain. */
 const FAREWELL_MS = 3_000;
 
-/** What an ended process counted stays in the sum of all. */
+/** The counts of an ended process stay in the sum of all. */
 const keepCounts: Fold = (sum, last) =>
   mergePages([last, sum].filter((page) => typeof page === 'string').map(countedPart));
 

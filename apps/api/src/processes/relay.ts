@@ -5,7 +5,7 @@ const ANSWER_WITHIN_MS = 1_500;
 /** Questions whose last answers are kept, at most. */
 const MOST_KEPT = 1_024;
 
-/** How the last answers of processes that have ended are kept as one: by topic. */
+/** Merges the last answers of processes that have ended into one, by topic. */
 export type Fold = (sum: unknown, last: unknown) => unknown;
 
 interface Open {

@@ -45,7 +45,7 @@ export interface CalibrationOptions {
 
 export interface FactorBase {
   readonly model: ConstructorParameters<typeof FactoredStepTime>[0];
-  /** What the steps are composed of, beside model, GPU and tensor parallelism. */
+  /** Inputs of composed steps besides model, GPU and tensor parallelism. */
   readonly fittedAt: Pick<
     FactorProfile,
     'precision' | 'framework' | 'dp' | 'expertParallel' | 'ownOperators'

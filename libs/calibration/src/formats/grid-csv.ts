@@ -21,7 +21,7 @@ export function readGridCsv(path: string, text: string, options: InputOptions): 
   const lines = text.split(/\r?\n/);
   const columns = readColumns(path, lines[0] ?? '');
   const rows = lines
-    .map((line, i) => ({ cells: cellsOf(columns, line), where: `${path}:${i + 1}`, line }))
+    .map((line, i) => ({ cells: parseCells(columns, line), where: `${path}:${i + 1}`, line }))
     .filter(({ line }, i) => i > 0 && line.trim() !== '');
   const placements = new Map(rows.map(({ cells }) => [placementOf(cells), cells]));
   const chosen = [...placements].filter(([, cells]) => isWanted(cells, options));
@@ -47,7 +47,7 @@ function readColumns(path: string, header: string): string[] {
   throw new UsageError(`${path}:1: the columns ${absent.join(', ')} are missing.`);
 }
 
-function cellsOf(columns: readonly string[], line: string): Cells {
+function parseCells(columns: readonly string[], line: string): Cells {
   const values = line.split(',');
   return new Map(columns.map((name, i) => [name, (values[i] ?? '').trim()]));
 }

@@ -125,7 +125,7 @@ export class ServerTarget implements LiveTarget {
   }
 
   /** Engines report their counters about once a second. */
-  async kvBytesOf(workload: Workload): Promise<number | undefined> {
+  async measureKvBytes(workload: Workload): Promise<number | undefined> {
     const before = await this.settledBytes();
     if (before === undefined || before.count === 0) return undefined;
     await this.run(workload);

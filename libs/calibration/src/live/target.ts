@@ -39,5 +39,5 @@ export interface LiveTarget {
   /**
    * Bytes of KV that were transferred between engines for these requests. Undefined: not counted.
    */
-  kvBytesOf(workload: Workload): Promise<number | undefined>;
+  measureKvBytes(workload: Workload): Promise<number | undefined>;
 }

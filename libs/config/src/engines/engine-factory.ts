@@ -197,7 +197,7 @@ function engineOptions(
     ...(choices.framework === 'vllm' && {
       maxCudagraphCaptureSize: choices.cudaGraphSizes.at(-1) ?? 0,
     }),
-    schedulingPolicy: schedulingOf(config, stage),
+    schedulingPolicy: buildScheduling(config, stage),
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerRecvInterval: config.schedulerRecvInterval,
     promptsFirst: promptsFirst(config, stage),
@@ -216,7 +216,7 @@ function engineOptions(
 
 type Scheduling = EngineOptions['schedulingPolicy'];
 
-function schedulingOf({ schedulingPolicy: named, seed }: BatonConfig, stage: Stage): Scheduling {
+function buildScheduling({ schedulingPolicy: named, seed }: BatonConfig, stage: Stage): Scheduling {
   if (!isModulePath(named)) return named;
   return new OwnScheduling(ownPolicy<SchedulingPolicy>(named, 'key'), { stage, seed });
 }

@@ -23,7 +23,7 @@ export interface LockstepRank {
    * the batch, 0 when the step only rejects sequences, or undefined when nothing can run.
    */
   formStep(startUs: Micros): number | undefined;
-  /** When this rank alone would end that step. */
+  /** End of that step if this rank ran alone. */
   stepEndBeside(share: StepShare): Micros;
   /** Sets the end of the step; `endStep` may follow. */
   endStepAt(endUs: Micros): void;

@@ -15,7 +15,7 @@ export function windowOf(config: CheckpointConfig, layers: number): SlidingWindo
   return { tokens, layers: bounded, ...(isChunked ? { isChunked } : {}) };
 }
 
-/** By the list of layer types, else by Llama 4's list of layers with RoPE, else by the pattern. */
+/** Reads the list of layer types, else Llama 4's list of layers with RoPE, else the pattern. */
 function boundedLayers(config: CheckpointConfig, layers: number): number {
   const types = config.list('layer_types');
   if (types !== undefined) return types.filter((type) => type !== 'full_attention').length;

@@ -3,7 +3,7 @@ import type { CheckpointConfig } from './checkpoint-config';
 import type { MixtureOfExperts } from './model-geometry';
 import { BF16, type Precision, type WeightFormat } from './precision';
 
-/** What is asked about a checkpoint: its layers, and the experts of some of them. */
+/** The facts of a checkpoint in use: its layers, and the experts of some of them. */
 interface Shape {
   readonly layers: number;
   readonly experts: MixtureOfExperts | undefined;

@@ -100,7 +100,7 @@ function stepOf(
   const key = keyOf(placement, choice);
   const cached = source.cached(key);
   if (cached !== undefined) return cached;
-  const composer = composerOf(placement, choice, source);
+  const composer = buildComposer(placement, choice, source);
   if (typeof composer === 'string') return composer;
   const step = tabulate(composer, { contextTokens: model.maxContext });
   source.keep(key, step);
@@ -108,7 +108,7 @@ function stepOf(
 }
 
 /** The composer of a placement, or one clause with the reason why its steps cannot be composed. */
-export function composerOf(
+export function buildComposer(
   placement: EnginePlacement,
   choice: KernelChoice,
   source: OperatorSource,

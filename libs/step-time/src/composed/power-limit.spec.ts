@@ -57,7 +57,7 @@ const layersOf = (us: number): LinearLayers => ({
   lastMeasured: () => Infinity,
 });
 
-/** How many times as long as measured in short runs a product takes in long ones. */
+/** Time of a product in long runs as a multiple of its time in short runs. */
 function slowdown(gpu: string, { m, format, us, ...shape }: Product): number {
   return atPowerLimit(layersOf(us), partsOf(gpu), format).timeUs(m, shape)! / us;
 }

@@ -101,7 +101,7 @@ export class StepComposer {
     return this.tables.gemm('bf16')!.positions;
   }
 
-  /** Where the measured ranges of `linear` end, at most at so many tokens of each rank. */
+  /** Ends of the measured ranges of `linear`, at most at this many tokens of each rank. */
   measuredEnds(most: number): Readonly<Record<StepKind, TokenEnds>> {
     return this.ends.within(most, this.ranks);
   }

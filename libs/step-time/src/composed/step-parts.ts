@@ -11,7 +11,7 @@ import { Uncovered } from './uncovered';
 export interface StepParts extends Kernels {
   readonly placement: EnginePlacement;
   readonly tables: OperatorTables;
-  /** Where the measured ranges of the operators in use end. */
+  /** Ends of the measured ranges of the operators in use. */
   readonly ends: MeasuredEnds;
   /** Matrix products take what they take at the power limit of the GPU. */
   readonly isAtPowerLimit: boolean;

@@ -77,7 +77,7 @@ function readRows(csv: string): Rows {
   if (absent.length > 0) throw badTable(`line 1 lacks the columns ${absent.join(', ')}`);
   const rows: Rows = { prompts: [], tokens: [] };
   csv.split(/\r?\n/).forEach((line, i) => {
-    if (i > 0 && line.trim() !== '') readRow(cellsOf(header, line), i + 1, rows);
+    if (i > 0 && line.trim() !== '') readRow(buildCells(header, line), i + 1, rows);
   });
   if (rows.prompts.length > 0 && rows.tokens.length > 0) return rows;
   throw badTable(`it needs rows with ${PREFILL.join(', ')} and rows with ${DECODE.join(', ')}`);
@@ -85,7 +85,7 @@ function readRows(csv: string): Rows {
 
 type Cells = ReadonlyMap<string, string>;
 
-function cellsOf(header: readonly string[], line: string): Cells {
+function buildCells(header: readonly string[], line: string): Cells {
   const values = line.split(',');
   return new Map(header.map((name, i) => [name, (values[i] ?? '').trim()]));
 }

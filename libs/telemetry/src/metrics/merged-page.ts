@@ -1,6 +1,6 @@
 import { type PageFamily, type PageSample, parsePage, renderPage, renderSample } from './page';
 
-/** How the value of one series follows from those of several processes. */
+/** Merges the values of one series of several processes into one. */
 type Merge = (left: number, right: number) => number;
 
 const sum: Merge = (left, right) => left + right;

@@ -29,7 +29,7 @@ export class InProcessHub {
   readonly engines = new ExpiringMap<EnginePresence>(() => this.processClock.awakeMs());
   readonly claims = new ExpiringMap<true>(() => this.processClock.awakeMs());
   readonly indexes = new Map<number, string>();
-  /** By collection; in each the least recently used first. */
+  /** Documents by collection; in each the least recently used first. */
   readonly documents = new Map<string, ExpiringMap<string>>();
   /** By owner and name; the instant at which it is full, `performance.now()` in µs. */
   readonly budgets = new ExpiringMap<number>(monotonicMs);

@@ -13,7 +13,7 @@ export interface QueuedJob {
   lockEndMs: number;
 }
 
-/** What a queue needs from its hub. */
+/** The parts of the hub that a queue uses. */
 export interface QueueHost {
   readonly isReachable: boolean;
   readonly times: TransportTimes;

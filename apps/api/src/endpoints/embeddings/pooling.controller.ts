@@ -2,7 +2,7 @@ import type { BatonConfig } from '@baton/config';
 import { Body, Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe } from '../../http/operation';
-import { type EndpointReader, callOf, type Received } from '../../request/take/call';
+import { type EndpointReader, makeCall, type Received } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { CONFIG } from '../../tokens';
 import { type PoolingName, poolingReaders } from './pooling-readers';
@@ -88,6 +88,6 @@ export class PoolingController {
   }
 
   private answer(task: PoolingName, received: Received): Promise<void> {
-    return this.generation.answer(callOf(this.readers[task], received));
+    return this.generation.answer(makeCall(this.readers[task], received));
   }
 }

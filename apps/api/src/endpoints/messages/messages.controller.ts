@@ -4,7 +4,7 @@ import { ModelCatalog } from '../../cluster/model-catalog';
 import { ByTenant } from '../../http/access/tenant';
 import { Describe, STREAMED } from '../../http/operation';
 import type { Tenant } from '../../http/request-context';
-import { callOf } from '../../request/take/call';
+import { makeCall } from '../../request/take/call';
 import { RequestThreads } from '../../request/threads/request-threads';
 import { RequestWay } from '../../request/way';
 import { messageReader } from './message-reader';
@@ -29,7 +29,7 @@ export class MessagesController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.generation.answer(callOf(messageReader, { body, request, reply }));
+    return this.generation.answer(makeCall(messageReader, { body, request, reply }));
   }
 
   @Describe('Messages', "Count the tokens of a conversation in Anthropic's shape", {

@@ -56,7 +56,7 @@ export class MetricsController {
     return { living, engines, isWhole: engineId === undefined };
   }
 
-  /** What this process counts itself. */
+  /** The counts of this process. */
   private ownPage({ engines, isWhole }: EnginesAt): string {
     return joined([
       ...this.ofFront.renderRequests(engines),

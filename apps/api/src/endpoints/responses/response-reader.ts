@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { tenantOf } from '../../http/access/tenant';
 import { LargeBody, MAX_PARSED_BYTES } from '../../http/body/large-body';
-import { callOf, type Received } from '../../request/take/call';
+import { makeCall, type Received } from '../../request/take/call';
 import {
   type AnswerInput,
   type CallFor,
@@ -60,7 +60,7 @@ export class ResponseReader {
     const loaded = await this.memory.load(links, { owner, recall });
     const isHeavy = lengthOfLoaded(loaded) > MAX_PARSED_BYTES;
     const reader = { ...this.readers[kind], extra: { loaded, isMessage }, isHeavy };
-    const call = { ...callOf(reader, received), reader };
+    const call = { ...makeCall(reader, received), reader };
     const read = await this.threads.read<ResponseReading>(call, limits, budget);
     const { context, input } = read.reading;
     const { reasoningEvents } = this.config;

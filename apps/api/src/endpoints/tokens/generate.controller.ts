@@ -1,7 +1,7 @@
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
-import { callOf } from '../../request/take/call';
+import { makeCall } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { tokenReader } from './token-reader';
 
@@ -21,6 +21,6 @@ export class GenerateController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.generation.answer(callOf(tokenReader, { body, request, reply }));
+    return this.generation.answer(makeCall(tokenReader, { body, request, reply }));
   }
 }

@@ -1,7 +1,7 @@
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
-import { callOf } from '../../request/take/call';
+import { makeCall } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { sglangReader } from './sglang-reader';
 
@@ -21,6 +21,6 @@ export class SglangController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.generation.answer(callOf(sglangReader, { body, request, reply }));
+    return this.generation.answer(makeCall(sglangReader, { body, request, reply }));
   }
 }

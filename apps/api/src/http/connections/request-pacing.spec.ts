@@ -7,7 +7,7 @@ import { exchange } from '../../../test/raw-http';
 import { FairReads } from './fair-reads';
 import { streamWrites, RequestPacing } from './request-pacing';
 
-/** As many as may wait, and the first. */
+/** The first request, and as many after it as may wait. */
 const COUNT = 65;
 
 describe('request pacing', () => {

@@ -46,7 +46,7 @@ export class Viewers implements BeforeApplicationShutdown {
     private readonly apiProcesses: ApiProcesses,
   ) {
     apiProcesses.answer('pictures', () => {
-      this.measureForSibling();
+      this.measureForOthers();
       return this.pictures.part(performance.now());
     });
   }
@@ -98,7 +98,7 @@ export class Viewers implements BeforeApplicationShutdown {
     this.rest();
   }
 
-  private measureForSibling(): void {
+  private measureForOthers(): void {
     clearTimeout(this.otherViewers);
     this.otherViewers = setTimeout(() => {
       this.otherViewers = undefined;

@@ -63,7 +63,7 @@ export interface SequenceHistory {
   readonly transferredTokens: number;
   /** Start of its first step on the engine that computes its prompt. */
   readonly scheduledUs: number | undefined;
-  /** When its prompt was held for a decode engine. */
+  /** Time at which its prompt was held for a decode engine. */
   readonly heldUs: number | undefined;
   /** Start of its first step on the engine that took over its KV. */
   readonly decodeUs: number | undefined;
@@ -99,7 +99,7 @@ export interface TokenNews {
   readonly count: number;
   /** Now, ms of `performance.now()`. */
   readonly nowMs: number;
-  /** When the tokens before these came; 0 for the first ones. */
+  /** Time of the tokens before these; 0 for the first ones. */
   readonly previousMs: number;
   /** The engine's stamp, µs of the wall clock since the Unix epoch. */
   readonly stampedUs: number;
@@ -132,7 +132,7 @@ export interface ObservedEvents {
   /** The hot path: once per entry of a token frame. */
   tokens(sequence: ObservedSequence, news: TokenNews): void;
   /** This many jobs of an engine that left were placed again. */
-  rehomed(jobs: number): void;
+  jobsMoved(jobs: number): void;
   /** All tokens of a frame are written. */
   written(header: FrameHeader): void;
   /** Once for each sequence that was opened. */

@@ -19,7 +19,7 @@ export interface Route {
    * its flow.
    */
   readonly placed?: Placed;
-  /** When it could start, µs since the Unix epoch; unset if that was its arrival. */
+  /** Time at which it could start, µs since the Unix epoch. Default: its arrival. */
   readonly causeUs?: number;
 }
 

@@ -27,7 +27,7 @@ export interface Call {
   /** The incoming message: path and headers. */
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
-  /** When its headers arrived, µs since the Unix epoch. */
+  /** Arrival of its headers, µs since the Unix epoch. */
   readonly arrivalUs: number;
   /** The value of `x-request-id` in the answer. */
   readonly requestId: string;
@@ -47,7 +47,7 @@ export interface Received {
 }
 
 /** A call as the framework delivered it. */
-export function callOf(reader: EndpointReader, { body, request, reply }: Received): Call {
+export function makeCall(reader: EndpointReader, { body, request, reply }: Received): Call {
   return {
     reader,
     body,
@@ -95,7 +95,7 @@ export interface ThreadWork {
   readonly budget: ThreadBudget;
 }
 
-/** What is left for one request in the threads, over all its tasks. */
+/** The remaining budget of one request in the threads, over all its tasks. */
 export interface ThreadBudget {
   /** CPU time, ms. */
   cpuMs: number;

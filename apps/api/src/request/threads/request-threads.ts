@@ -169,7 +169,7 @@ export class RequestThreads implements OnApplicationShutdown {
     if (call.reader.name === undefined) return bounded(parts.plan);
     const plans = await onLoop(parts.plan);
     if (plans !== undefined) return plans;
-    const threaded = { source: this.sourceOf(call, limits), budget: newBudget() };
+    const threaded = { source: this.newSource(call, limits), budget: newBudget() };
     return this.plan(threaded, parts.places(), call);
   }
 
@@ -182,7 +182,7 @@ export class RequestThreads implements OnApplicationShutdown {
     if (this.pool === undefined) return here();
     const answer = isHeavyBody(body) ? undefined : await onLoop(here);
     if (answer !== undefined) return answer;
-    const source = this.sourceOf({ reader: NO_READER, body }, limits);
+    const source = this.newSource({ reader: NO_READER, body }, limits);
     const work = { budget: budget ?? newBudget() };
     const bytes = await this.run<Uint8Array>({ kind: 'answer', source, name, extra }, work);
     return Buffer.from(bytes.buffer);
@@ -205,14 +205,14 @@ export class RequestThreads implements OnApplicationShutdown {
     limits: RequestLimits,
     budget: ThreadBudget,
   ): Promise<ReadBody<Read>> {
-    const source = this.sourceOf(call, limits);
+    const source = this.newSource(call, limits);
     const threaded = { source, budget };
     const { reading, fields } = await this.run<Taken>({ kind: 'take', source }, threaded, call);
     if (call.body instanceof LargeBody) call.body.show(fields);
     return { reading: reading as Read, threaded };
   }
 
-  private sourceOf(
+  private newSource(
     { reader, body }: Pick<Call, 'reader' | 'body'>,
     limits: RequestLimits,
   ): ThreadSource {

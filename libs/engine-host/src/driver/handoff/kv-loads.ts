@@ -32,7 +32,7 @@ export interface ReservationsParts {
   readonly stats: EngineStats;
 }
 
-/** What a run must fetch. */
+/** The KV that a run must fetch. */
 type Missing = Pick<Reservation, 'missingTokens' | 'missingBlocks'>;
 
 const NOTHING: Missing = { missingTokens: 0, missingBlocks: 0 };

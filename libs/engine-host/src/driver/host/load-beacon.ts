@@ -28,7 +28,7 @@ export class LoadBeacon {
   private alarm: Alarm | undefined;
   private looks = 0;
   private published = '';
-  /** Of the last look. */
+  /** Value of the last check. */
   private requests = 0;
 
   constructor(private readonly parts: LoadBeaconParts) {}

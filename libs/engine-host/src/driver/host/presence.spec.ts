@@ -28,7 +28,7 @@ function start() {
     numbers: { fingerprint: () => `${engine.number}`, snapshot: () => ({ ...engine }) },
     log: { debug: () => undefined },
   } as unknown as PresenceParts);
-  /** What it sends in that time. */
+  /** Advances the clock; returns the messages that are sent in that time. */
   const during = async (seconds: number): Promise<string[]> => {
     sent.length = 0;
     await wall.advance(seconds * SECOND_US);

@@ -17,7 +17,7 @@ export class JsonObjectText {
 
   /** @param text a whole, valid JSON object */
   constructor(readonly text: string) {
-    this.members = membersOf(text);
+    this.members = parseMembers(text);
   }
 
   has(name: string): boolean {
@@ -39,7 +39,7 @@ export class JsonObjectText {
   }
 }
 
-function membersOf(text: string): Member[] {
+function parseMembers(text: string): Member[] {
   const members: Member[] = [];
   let at = pastSpace(text, text.indexOf('{') + 1);
   while (text[at] === '"') {

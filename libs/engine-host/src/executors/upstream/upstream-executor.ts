@@ -185,7 +185,7 @@ export class UpstreamExecutor implements Executor {
     else if (run.stage === 'decode' && isSpent(run, handoff)) this.beginAnew(run);
     else {
       const { signal } = leg.controller;
-      const params = this.paramsOf(run, handoff);
+      const params = this.takeParams(run, handoff);
       leg.fetches = params !== undefined;
       const generation = { request, params, signal };
       const last = await this.tally.leg(signal, () => this.generate(run, generation));
@@ -244,7 +244,7 @@ export class UpstreamExecutor implements Executor {
    * The parameters in the answer of an upstream prefill. A simulated prefill holds no KV that a
    * server can read, so its blocks are released.
    */
-  private paramsOf(run: Run, handoff: HandoffRecord | undefined): Body | undefined {
+  private takeParams(run: Run, handoff: HandoffRecord | undefined): Body | undefined {
     if (handoff === undefined) return undefined;
     const { params, generation } = handoff;
     if (generation === EXECUTED) return hasTransfer(handoff) ? { ...params } : undefined;

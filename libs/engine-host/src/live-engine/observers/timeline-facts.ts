@@ -44,7 +44,7 @@ export interface TimelineFactsParts {
 export class TimelineFacts {
   private isOn = true;
   private readonly prompts = new Map<SequenceHandle, Prompt>();
-  /** By API process, then by run. */
+  /** Unsent facts, by API process, then by run. */
   private waiting = new Map<string, Map<Run, EngineFact[]>>();
   private count = 0;
   private alarm: Alarm | undefined;
@@ -55,7 +55,7 @@ export class TimelineFacts {
     if (!this.isOn || this.count >= MAX_WAITING) return;
     const { clock } = this.parts;
     const fact = [kind, clock.toWallUs(atUs), endUs === undefined ? 0 : clock.toWallUs(endUs)];
-    this.factsOf(run).push([...fact, tokens] as unknown as EngineFact);
+    this.openFacts(run).push([...fact, tokens] as unknown as EngineFact);
     this.count += 1;
     this.arm();
   }
@@ -131,7 +131,7 @@ export class TimelineFacts {
     this.note(run, 'chunk', { atUs, endUs, tokens });
   }
 
-  private factsOf(run: Run): EngineFact[] {
+  private openFacts(run: Run): EngineFact[] {
     const { apiId } = run.job;
     const ofApi = this.waiting.get(apiId) ?? new Map<Run, EngineFact[]>();
     this.waiting.set(apiId, ofApi);

@@ -50,7 +50,7 @@ export class RedisConsumer implements JobConsumer {
   private takes = 0;
   /** Its turn in the order of takers. */
   private turn = 0;
-  /** How it is in that order; undefined: it is not there. */
+  /** Its position in that order; undefined when it is not in it. */
   private entered: 'idle' | 'busy' | undefined;
   /** The connection of a blocking wait, during the wait. */
   private blocked: Redis | undefined;

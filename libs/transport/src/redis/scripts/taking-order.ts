@@ -83,7 +83,7 @@ return order
 export interface JobTaker {
   readonly id: string;
   readonly isIdle: boolean;
-  /** As the last take answered it; 0 before the first. */
+  /** The value that the last take returned; 0 before the first. */
   readonly turn: number;
   /** Number of jobs for which it has room. */
   readonly room: number;

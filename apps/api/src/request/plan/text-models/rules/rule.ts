@@ -44,7 +44,7 @@ export interface Rule {
   readonly outcomes: readonly RuleOutcome[];
   /** Names of the tools that the outcomes call. */
   readonly calledTools: readonly string[];
-  /** When true, the first outcome follows the last; else the last repeats. */
+  /** True: the first outcome follows the last. False: the last repeats. */
   readonly isCycle: boolean;
 }
 
