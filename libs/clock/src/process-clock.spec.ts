@@ -23,7 +23,7 @@ describe('the clock of an idle process', () => {
     vi.useRealTimers();
   });
 
-  /** The process is stopped: the clock goes on, and no timer rings. */
+  /** The process is stopped: the clock continues, and no timer fires. */
   const pause = (ms: number): void => {
     pausedMs += ms;
   };

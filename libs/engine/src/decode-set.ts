@@ -4,6 +4,9 @@ import { type EngineSequence, NO_ROW, NO_TOKEN } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import { SequenceHeap } from './sequence-heap';
 
+/** A version that no decode set has. */
+export const NO_VERSION = -1;
+
 /**
  * The sequences that get a token in every step. A step touches none of them: one counter moves, and
  * the progress of a sequence follows from it. `finishAt` sits in a heap, and blocks are assigned by

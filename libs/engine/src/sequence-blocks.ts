@@ -20,7 +20,7 @@ export interface Wanted {
   readonly computed: number;
   /** Leading tokens that need blocks. */
   readonly tokens: number;
-  /** Blocks that must stay free beside them. */
+  /** Further blocks that must stay free. */
   readonly spare: number;
   /** True for the whole prompt, which may take several steps. Unset: for one step. */
   readonly isWhole?: boolean;

@@ -161,7 +161,7 @@ function bodyOf({ body }: ThreadSource): unknown {
   return body instanceof Uint8Array ? parsedBytes(body) : body;
 }
 
-/** Bytes of what is read; little where the event loop has parsed it. */
+/** Bytes of the content to read; few where the event loop has parsed it. */
 function lengthOf({ body, extra }: ThreadSource): number {
   const loaded = isObject(extra) ? (extra as Partial<ResponseExtra>).loaded : undefined;
   const continued = loaded === undefined ? 0 : lengthOfLoaded(loaded);

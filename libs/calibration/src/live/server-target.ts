@@ -69,12 +69,12 @@ export class ServerTarget implements LiveTarget {
    * Number of requests that still run or wait after this time. 0 for none, and for a server without
    * metrics.
    */
-  private async busyFor(patienceMs: number): Promise<number> {
+  private async busyFor(timeoutMs: number): Promise<number> {
     const beganMs = performance.now();
     for (;;) {
       const { running = 0, waiting = 0 } = (await this.page()) ?? {};
       const busy = running + waiting;
-      if (busy === 0 || performance.now() - beganMs > patienceMs) return busy;
+      if (busy === 0 || performance.now() - beganMs > timeoutMs) return busy;
       await pause(RETRY_MS);
     }
   }

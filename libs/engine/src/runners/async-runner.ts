@@ -1,5 +1,6 @@
 import { assert, type Micros } from '@baton/kernel';
 import { emptySums } from '../batch';
+import { NO_VERSION } from '../decode-set';
 import { ChunksInFlight } from './chunks-in-flight';
 import { CountedAhead } from './counted-ahead';
 import { LaidRunner } from './laid-runner';
@@ -16,7 +17,7 @@ class FormedBatch {
   /** Whether the batch only decodes. */
   isPure = false;
   /** Version of the decode set. */
-  version = -1;
+  version = NO_VERSION;
   loadUs = 0;
   readonly sums = emptySums();
 }
@@ -33,7 +34,7 @@ export class AsyncRunner extends LaidRunner {
   private current = new FormedBatch();
   private next = new FormedBatch();
   /** Version of the decode set when the step under way began. */
-  private version = -1;
+  private version = NO_VERSION;
   /** The chunks of prompts in the step under way. */
   private readonly chunks = new ChunksInFlight();
   private readonly step: CountedAhead;

@@ -28,7 +28,7 @@ export interface ClassSigns {
 /** The class of all requests when none is configured. */
 export const ONLY_CLASS: SloClass = { name: 'default', priority: 0, weight: 1 };
 
-/** The classes of a cluster, one of which is that of requests that name none. */
+/** The classes of a cluster, with a default class for requests that name none. */
 export class SloClasses {
   private readonly byObjective: ReadonlyMap<string, SloClass>;
   private readonly byName: ReadonlyMap<string, SloClass>;

@@ -11,7 +11,7 @@ import { Uncovered } from './uncovered';
 
 export interface ComposedSpec extends KernelChoice {
   readonly kind: 'composed';
-  /** Added to each step; unset: what is documented for engines that schedule ahead. */
+  /** Time added to each step. Default: the documented value for engines that schedule ahead. */
   readonly overheadMs?: number | undefined;
   /** Factor on decode attention in steps that also prefill; unset: 1. */
   readonly mixedDecodeFactor?: number | undefined;

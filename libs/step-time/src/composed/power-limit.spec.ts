@@ -51,7 +51,7 @@ function partsOf(gpuName: string) {
   return { placement, tables, ends: new MeasuredEnds(), isAtPowerLimit: true, ...kernelsOf({}) };
 }
 
-/** Layers of which a product of any size takes so long. */
+/** The layers with a product that takes this long at any size. */
 const layersOf = (us: number): LinearLayers => ({
   timeUs: () => us,
   lastMeasured: () => Infinity,

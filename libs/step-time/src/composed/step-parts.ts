@@ -13,7 +13,7 @@ export interface StepParts extends Kernels {
   readonly tables: OperatorTables;
   /** Ends of the measured ranges of the operators in use. */
   readonly ends: MeasuredEnds;
-  /** Matrix products take what they take at the power limit of the GPU. */
+  /** Matrix products take their time at the power limit of the GPU. */
   readonly isAtPowerLimit: boolean;
 }
 

@@ -43,7 +43,7 @@ export function mergePages(pages: readonly string[]): string {
   return renderPage(merged.values());
 }
 
-/** The part of a page that stays true when its process has ended: what it counted. */
+/** The counters of a page, which stay valid after the end of their process. */
 export function countedPart(page: string): string {
   return renderPage(parsePage(page).filter(({ type }) => COUNTING.has(type)));
 }

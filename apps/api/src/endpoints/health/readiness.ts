@@ -7,7 +7,7 @@ import { ClusterView } from '../../cluster/cluster-view';
 import { AcceptingState } from '../../request/take/accepting-state';
 import { CONFIG, TRANSPORT } from '../../tokens';
 
-/** Lists what is missing before requests can be served. */
+/** Lists the parts that are missing before requests can be served. */
 @Injectable()
 export class Readiness {
   private readonly needed: readonly Stage[];

@@ -112,7 +112,7 @@ export class ResponsesService {
     listener.endStream();
   }
 
-  /** A body that a thread has read is answered in one piece; other answers stay as they are. */
+  /** A body that a thread has read is answered in one piece; other answers do not change. */
   private inPieces(checked: CheckedRequest, parts: ResponseParts, call: Call): CheckedRequest {
     const { threaded } = checked;
     if (threaded === undefined || isBackground(parts.request)) return checked;

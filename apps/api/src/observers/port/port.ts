@@ -150,6 +150,6 @@ export interface RequestObserver extends Partial<ObservedEvents> {
   readonly isOn?: boolean;
   /** Opens its files and channels. @throws UsageError when a file cannot be written */
   start?(): Promise<void>;
-  /** Writes what is not yet written. */
+  /** Writes the remaining data. */
   stop?(): Promise<void>;
 }

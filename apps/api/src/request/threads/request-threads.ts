@@ -227,7 +227,7 @@ export class RequestThreads implements OnApplicationShutdown {
     };
   }
 
-  /** @param call ends the task with its connection; undefined: the task's own bounds end it */
+  /** @param call ends the task when its connection closes; without it only the task's bounds do */
   private async run<Value>(
     task: ThreadTask,
     { budget }: { readonly budget: ThreadBudget },

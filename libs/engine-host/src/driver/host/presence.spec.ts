@@ -4,7 +4,7 @@ import { PresenceBeacon, type PresenceParts } from './presence';
 
 const SECOND_US = 1_000_000;
 
-/** A beacon whose engine has the numbers of `engine`, and what it sends. */
+/** A beacon whose engine has the numbers of `engine`, and the messages that it sends. */
 function start() {
   const wall = new ManualWallClock();
   const engine = { number: 0, otherNumber: 0, isOnBoard: true };

@@ -4,7 +4,13 @@ import { unreachable, usToSeconds } from '@baton/kernel';
 import { type EngineIdentity } from '../../live-engine/engine/engine-identity';
 import { type EngineSlot } from '../../live-engine/engine/engine-slot';
 import { type Frames } from '../../live-engine/runs/frames';
-import { type IncomingRuns, isRunOver, type Run, type RunTable } from '../../live-engine/runs/run';
+import {
+  type IncomingRuns,
+  isRunOver,
+  NO_HANDLE,
+  type Run,
+  type RunTable,
+} from '../../live-engine/runs/run';
 import { type RunSpans } from '../../live-engine/observers/run-spans';
 import { type TimelineFacts } from '../../live-engine/observers/timeline-facts';
 import { routedTo } from '../../routing/job-routing';
@@ -70,7 +76,7 @@ export class NewRuns {
       causeUs: clock.toSimUs(job.causeUs),
       epoch: 0,
       state: 'beginning',
-      handle: -1,
+      handle: NO_HANDLE,
       emitted: 0,
       isIncoming: false,
       isScheduled: false,
