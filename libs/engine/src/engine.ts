@@ -64,17 +64,17 @@ export class Engine implements EnginePort {
     assertOptions(options);
     this.drawsPerRequest =
       options.speculation !== undefined || options.stepTime.tokenJitterUs !== undefined;
-    const { speculation: asked, seed, stepNoise, name = '' } = options;
-    const speculation = asked && new Speculation(asked, seed);
-    this.accounts = new Accounts(asked?.tokens ?? 0);
+    const { speculation: requested, seed, stepNoise, name = '' } = options;
+    const speculation = requested && new Speculation(requested, seed);
+    this.accounts = new Accounts(requested?.tokens ?? 0);
     this.blocks = new SequenceBlocks(options);
     this.table = new EngineSequenceTable(this.blocks);
     this.longestTokens = this.blocks.layout.longest(options.numBlocks);
     const stages = options.stepTime.pipeline?.stages ?? 1;
     const lag = options.asyncScheduling === true ? 1 : 0;
-    this.decode = new DecodeSets(stages, this.blocks, asked?.tokens, lag);
+    this.decode = new DecodeSets(stages, this.blocks, requested?.tokens, lag);
     this.queue = new WaitingQueue(buildScheduling(options));
-    this.record = new StepRecord(this.decode, asked !== undefined);
+    this.record = new StepRecord(this.decode, requested !== undefined);
     const { table, blocks, decode, queue, record, accounts } = this;
     this.former = new BatchFormer({
       options,
@@ -84,7 +84,7 @@ export class Engine implements EnginePort {
       queue,
       record,
       accounts,
-      draftTokens: asked?.tokens ?? 0,
+      draftTokens: requested?.tokens ?? 0,
     });
     const scatter = stepNoise && new StepScatter(stepNoise, seed, name);
     const work = { options, former: this.former, decode, blocks, accounts, record, queue };

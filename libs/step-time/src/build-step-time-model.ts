@@ -179,8 +179,8 @@ function checkFittedAt(
     const experts = hasExperts && one.expertParallel === true ? ' with expert parallelism' : '';
     return `${one.framework ?? kernelsOf({}).framework}${ranks}${experts}`;
   };
-  const [fitted, asked] = [describe(profile), describe({ framework, dp, expertParallel })];
-  if (fitted !== asked) throw fittedFor(fitted, asked);
+  const [fitted, requested] = [describe(profile), describe({ framework, dp, expertParallel })];
+  if (fitted !== requested) throw fittedFor(fitted, requested);
 }
 
 function otherOperators(fitted: string | undefined): HardwareError {

@@ -9,8 +9,8 @@ const MOST_KEPT = 1_024;
 export type Fold = (sum: unknown, last: unknown) => unknown;
 
 interface Open {
-  readonly asker: number;
-  readonly askedAs: number;
+  readonly sender: number;
+  readonly queryId: number;
   readonly key: string;
   readonly answers: Map<number, unknown>;
   readonly missing: Set<number>;
@@ -61,14 +61,14 @@ export class Relay {
     else this.take(from, message);
   }
 
-  private forward(asker: number, { id: askedAs, topic, question, own }: QueryProcesses): void {
-    const missing = new Set([...this.members.keys()].filter((member) => member !== asker));
+  private forward(sender: number, { id: queryId, topic, question, own }: QueryProcesses): void {
+    const missing = new Set([...this.members.keys()].filter((member) => member !== sender));
     this.queries += 1;
     const id = this.queries;
     const key = `${topic} ${JSON.stringify(question)}`;
-    if (this.folds[topic] !== undefined) this.keep(key, asker, own);
-    const timer = setTimeout(() => this.answerQuestion(id), ANSWER_WITHIN_MS);
-    const open: Open = { asker, askedAs, key, answers: new Map(), missing, timer };
+    if (this.folds[topic] !== undefined) this.keep(key, sender, own);
+    const timer = setTimeout(() => this.answerQuery(id), ANSWER_WITHIN_MS);
+    const open: Open = { sender, queryId, key, answers: new Map(), missing, timer };
     this.open.set(id, open);
     for (const member of missing) {
       this.members.get(member)?.({ kind: 'query-from-process', id, topic, question });
@@ -85,19 +85,19 @@ export class Relay {
   }
 
   private settle(id: number, { missing }: Open): void {
-    if (missing.size === 0) this.answerQuestion(id);
+    if (missing.size === 0) this.answerQuery(id);
   }
 
-  private answerQuestion(id: number): void {
+  private answerQuery(id: number): void {
     const open = this.open.get(id);
     if (open === undefined) return;
     clearTimeout(open.timer);
     this.open.delete(id);
-    const { asker, askedAs, key, answers, missing } = open;
+    const { sender, queryId, key, answers, missing } = open;
     const latest = this.lastAnswers.get(key);
     const late = [...missing].map((member) => latest?.living.get(member));
     const all = [...answers.values(), ...late, latest?.ended].filter((each) => each !== undefined);
-    this.members.get(asker)?.({ kind: 'answers-of-processes', id: askedAs, answers: all });
+    this.members.get(sender)?.({ kind: 'answers-of-processes', id: queryId, answers: all });
   }
 
   private keep(key: string, member: number, answer: unknown): void {

@@ -31,14 +31,14 @@ export class AdmitStep {
    * @throws BatonError `queue_full`, the refusal of flow control or the policy, or the error of a
    *   rate limit
    */
-  async charge({ call, checked: asked, routes }: Routed): Promise<Charge | undefined> {
+  async charge({ call, checked, routes }: Routed): Promise<Charge | undefined> {
     this.accepting.refuseWhenClosing();
     if (!this.gate.canEverHold(routes.length)) throw new BatonError('queue_full');
     if (this.classes.isOn) this.classes.of(call);
-    const pass = this.flow.isOn ? await this.flow.pass(call, asked.request) : undefined;
+    const pass = this.flow.isOn ? await this.flow.pass(call, checked.request) : undefined;
     try {
-      if (this.policy.isOn) this.policy.refuse(call, asked.request, { routes, pass });
-      const charge = this.limits.isOn ? await this.limits.charge(call, asked.request) : undefined;
+      if (this.policy.isOn) this.policy.refuse(call, checked.request, { routes, pass });
+      const charge = this.limits.isOn ? await this.limits.charge(call, checked.request) : undefined;
       return pass === undefined ? charge : pass.with(charge);
     } catch (error) {
       pass?.settle(0);

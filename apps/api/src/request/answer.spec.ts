@@ -47,7 +47,7 @@ describe('opening an answer', () => {
         response: { setHeader: (name: string, value: string) => visits.push(`${name}: ${value}`) },
         takeOver: () => visits.push('take over'),
       },
-      asked: {
+      checked: {
         request: { model: 'm', stream: true },
         answerId: (id: string) => `chatcmpl-${id}`,
         answer: (given: AnswerParts) => {
@@ -96,8 +96,8 @@ describe('opening an answer', () => {
     ['what was made up', {}, {}, 'made-up'],
   ])('is named after %s', (_what, call, request, id) => {
     const given = admission();
-    const asked = { ...given.checked, request: { ...given.checked.request, ...request } };
-    const named = { ...given, call: { ...given.call, ...call }, checked: asked } as Admission;
+    const checked = { ...given.checked, request: { ...given.checked.request, ...request } };
+    const named = { ...given, call: { ...given.call, ...call }, checked } as Admission;
     expect(answerStep().headOf(named)).toEqual({
       id: `chatcmpl-${id}`,
       created: 5,

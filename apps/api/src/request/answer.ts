@@ -26,8 +26,8 @@ export class AnswerStep {
   ) {}
 
   /** The fields that every part of the answer has. */
-  headOf({ call, checked: asked }: Admission): AnswerHead {
-    const { request, answerId } = asked;
+  headOf({ call, checked }: Admission): AnswerHead {
+    const { request, answerId } = checked;
     const requestId = call.clientRequestId ?? request.requestId ?? call.requestId;
     return {
       id: answerId(requestId),
@@ -39,7 +39,7 @@ export class AnswerStep {
 
   /** `fail` ends the whole request with an error, in the cluster too. */
   open(
-    { call, checked: asked, plans, faults }: Admission,
+    { call, checked, plans, faults }: Admission,
     head: AnswerHead,
     fail: (error: BatonError) => void,
   ): Answer {
@@ -51,9 +51,9 @@ export class AnswerStep {
       isClosing: () => this.accepting.isClosing,
       tap: this.taps.isOn ? this.taps.tapFor(call) : undefined,
     });
-    const answer = asked.answer({ http, head, plans, options: this.catalog.answerOptions });
+    const answer = checked.answer({ http, head, plans, options: this.catalog.answerOptions });
     if (faults.length === 0) return answer;
-    const parts = { http, response, isStream: asked.request.stream, fail };
+    const parts = { http, response, isStream: checked.request.stream, fail };
     return this.faults.around(answer, faults, parts);
   }
 

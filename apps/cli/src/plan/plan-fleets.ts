@@ -29,11 +29,11 @@ export async function planFleets(flags: FleetFlags): Promise<void> {
   claimFolder(flags.out, '--out');
   const prepared = await preparedFrom(flags, prepareFleets);
   for (const note of prepared.notes) say(note);
-  const open = await plannerPool(prepared.asked, flags.planners);
+  const open = await plannerPool(prepared.requested, flags.planners);
   const openPool = () => open?.(prepared.context) ?? localPool(prepared, flags.threads);
   const found = await searchFleets(prepared, { openPool }, withProgress);
   const document = fleetsDocument(prepared, found, ({ fleet }) =>
-    startCommand({ ...prepared.asked, ...overridesOf(fleet) }),
+    startCommand({ ...prepared.requested, ...overridesOf(fleet) }),
   );
   await printResult(document, prepared, flags);
 }

@@ -81,8 +81,8 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
   const { workload, others } = splitWorkloadFlags(given);
   const { config: options, own } = partConfig(others);
   const shadow = flagText(own['shadow']);
-  const { warmStart, config: asked } = withoutCaches(options);
-  const { asPlaced, config } = withoutRecorded(withShadow(asked, shadow));
+  const { warmStart, config: requested } = withoutCaches(options);
+  const { asPlaced, config } = withoutRecorded(withShadow(requested, shadow));
   const out = flagText(own['out']);
   const followMs = readFollow(flagText(own['follow']), shadow);
   const concurrency = readConcurrency(flagText(own['concurrency']));

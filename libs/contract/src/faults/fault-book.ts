@@ -81,9 +81,9 @@ export class FaultBook {
    * header.
    */
   judge(subject: FaultSubject): readonly Fault[] {
-    const asked = subject.header(RETURN_ERROR_HEADER);
-    if (asked !== undefined)
-      return [{ ...AT_ONCE, rule: RETURN_ERROR_HEADER, action: returnedError(asked) }];
+    const requested = subject.header(RETURN_ERROR_HEADER);
+    if (requested !== undefined)
+      return [{ ...AT_ONCE, rule: RETURN_ERROR_HEADER, action: returnedError(requested) }];
     const failure = this.drawFailure(subject.model);
     if (failure !== undefined) return [{ ...AT_ONCE, action: failure }];
     if (this.active.length === 0) return NONE;

@@ -116,8 +116,8 @@ export class ResponsesService {
   private inPieces(checked: CheckedRequest, parts: ResponseParts, call: Call): CheckedRequest {
     const { threaded } = checked;
     if (threaded === undefined || isBackground(parts.request)) return checked;
-    const keep: StoreBody = (body, ends) => this.answers.keepBody(parts, body, ends);
-    return this.threads.withThreadedAnswer(checked, { threaded, call, store: keep });
+    const store: StoreBody = (body, ends) => this.answers.keepBody(parts, body, ends);
+    return this.threads.withThreadedAnswer(checked, { threaded, call, store });
   }
 
   private nameSkipped({ id, request }: ResponseParts, reply: FastifyReply): void {

@@ -73,8 +73,8 @@ export class JobFactory {
   }
 
   private contextOf(admission: Admission, head: AnswerHead): JobContext {
-    const { call, checked: asked, charge, faults } = admission;
-    const { request, isExecuted } = asked;
+    const { call, checked, charge, faults } = admission;
+    const { request, isExecuted } = checked;
     const { headers } = call.message;
     const own =
       headers[PRIORITY_HEADER] === undefined

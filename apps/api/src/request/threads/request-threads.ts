@@ -105,7 +105,7 @@ export class RequestThreads implements OnApplicationShutdown {
     limits: RequestLimits,
     budget?: ThreadBudget,
   ): Promise<ReadBody<Read>> {
-    const { reader: reader, body } = call;
+    const { reader, body } = call;
     if (this.pool === undefined) return { reading: readHere<Read>(call, limits) };
     if (reader.name === undefined) return { reading: await bounded(() => readHere(call, limits)) };
     if (reader.isHeavy !== true && !isHeavyBody(body)) {

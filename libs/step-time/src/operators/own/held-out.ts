@@ -44,7 +44,9 @@ export function heldOutErrors(
   const apart = all.filter((_, i) => isApart(i)).map(([, point]) => point);
   const path = `${system}/${name}.csv`;
   const csv = mergedTable(fitted, shipped.read(path), [...layout.columns, 'us'].join(','));
-  const texts = { read: (asked: string) => (asked === path ? csv : shipped.read(asked)) };
+  const texts = {
+    read: (requested: string) => (requested === path ? csv : shipped.read(requested)),
+  };
   const tables = fitted.size > 0 ? OperatorTables.of(system, texts) : undefined;
   const errors = apart.flatMap((point) => {
     const us = tables && predictedUs(tables, name, point);
