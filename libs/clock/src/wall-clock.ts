@@ -18,7 +18,7 @@ export interface WallClock {
    */
   around(wallUs: number, ring: () => void): Alarm;
   /** Runs `ring` at each tick of a `PeriodicTimer` with this period. */
-  onBeats(periodUs: number, ring: () => void, mayBeSlow?: () => boolean): Alarm;
+  onTicks(periodUs: number, ring: () => void, mayBeSlow?: () => boolean): Alarm;
   /** Runs `turn` after the I/O that is ready now has been read. */
   soon(turn: () => void): void;
 }
@@ -58,7 +58,7 @@ export class SystemWallClock implements WallClock {
     return new RoughAlarm(this, wallUs, ring);
   }
 
-  onBeats(periodUs: number, ring: () => void, mayBeSlow?: () => boolean): Alarm {
+  onTicks(periodUs: number, ring: () => void, mayBeSlow?: () => boolean): Alarm {
     const timer = new PeriodicTimer(periodUs / 1_000, ring, mayBeSlow);
     return { cancel: () => timer.stop() };
   }

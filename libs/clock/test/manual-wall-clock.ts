@@ -37,7 +37,7 @@ export class ManualWallClock implements WallClock {
   }
 
   /** Timers are never slow here. */
-  onBeats(periodUs: number, ring: () => void): Alarm {
+  onTicks(periodUs: number, ring: () => void): Alarm {
     let alarm: Alarm;
     const arm = (): void => {
       alarm = this.at(this.now + periodUs, () => {

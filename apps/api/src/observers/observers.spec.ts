@@ -124,7 +124,7 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
   const observers = new Observers(order.map((place) => inOrder[place]!));
   meter.switchOn(nowMs);
   await observers.start();
-  const resender = { ask: () => undefined } as unknown as Resender;
+  const resender = { request: () => undefined } as unknown as Resender;
   const inbox = new FrameInbox(LOG, table, resender, observers);
   const sequences: Sequence[] = [];
   const request = requestOf(sequences);

@@ -26,7 +26,7 @@ describe('routing a request', () => {
     const legs = {
       settle: () => {
         settled += 1;
-        return Promise.resolve({ kind: 'hold', pairs: [], told: 'params' });
+        return Promise.resolve({ kind: 'hold', pairs: [], reply: 'params' });
       },
     };
     const cluster = {

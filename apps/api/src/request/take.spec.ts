@@ -27,7 +27,7 @@ function takeStep(world: World): TakeStep {
   const { isClosing = false, isConnected = true, executes = false, frame } = world;
   const accepting = new AcceptingState({ isConnected } as Transport);
   if (isClosing) accepting.stopAccepting();
-  const executions = { answers: executes, ask: () => ({ isExecuted: true }) };
+  const executions = { answers: executes, check: () => ({ isExecuted: true }) };
   return new TakeStep(
     defaultConfig(),
     accepting,
@@ -41,10 +41,10 @@ function takeStep(world: World): TakeStep {
 
 const call = {
   body: { prompt: 'x' },
-  ask: {
+  reader: {
     name: 'text',
     read: (body: unknown) => ({ body }) as unknown as Reading,
-    asked: (read: Reading, limits: RequestLimits) =>
+    check: (read: Reading, limits: RequestLimits) =>
       ({ ...read, limits }) as unknown as CheckedRequest,
   },
 } as unknown as Call;
@@ -65,7 +65,10 @@ describe('taking a request', () => {
       visits.push('read');
       return { body } as unknown as Reading;
     };
-    await takeStep({ frame }).take({ ...call, ask: { ...call.reader, read } } as unknown as Call);
+    await takeStep({ frame }).take({
+      ...call,
+      reader: { ...call.reader, read },
+    } as unknown as Call);
     expect(visits).toEqual(['tokens', 'read']);
   });
 

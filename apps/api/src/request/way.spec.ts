@@ -44,7 +44,7 @@ describe('the way of a request', () => {
     const checked = { request: { model: 'm' } };
     return new RequestWay(
       { plays, take: () => visit('take', checked), play: later('play') } as unknown as TakeStep,
-      { route: later('route', { call: CALL, asked: checked, routes: [] }) } as unknown as RouteStep,
+      { route: later('route', { call: CALL, checked, routes: [] }) } as unknown as RouteStep,
       {
         hasRules: faults.may,
         judge: () => visit('judge', [FAULT]),

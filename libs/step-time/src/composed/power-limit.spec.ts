@@ -116,7 +116,7 @@ describe('the power limit', () => {
     const limited = buildStepTimeModel(composed, placement, SHIPPED_OPERATORS);
     const source = {
       ...SHIPPED_OPERATORS,
-      kept: () => undefined,
+      cached: () => undefined,
       keep: (_: string, step: object) => delete (step as { atPowerLimit?: object }).atPowerLimit,
     };
     const unlimited = buildStepTimeModel(composed, placement, source);

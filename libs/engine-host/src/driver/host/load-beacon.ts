@@ -38,7 +38,7 @@ export class LoadBeacon {
       this.looks += areTimersSlow() ? LOOKS_PER_SIGN : 1;
       this.publishChange(JSON.stringify(this.load()));
     };
-    this.alarm = this.parts.wall.onBeats(LOOK_EVERY_US, look, () => this.requests === 0);
+    this.alarm = this.parts.wall.onTicks(LOOK_EVERY_US, look, () => this.requests === 0);
   }
 
   /** Publishes immediately after a change of state. */

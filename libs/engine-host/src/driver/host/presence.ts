@@ -43,7 +43,7 @@ export class PresenceBeacon {
   async start(): Promise<void> {
     // The check calls `speedUpTimers` itself when something has changed.
     const mayBeSlow = (): boolean => true;
-    this.alarm = this.parts.wall.onBeats(LOOK_EVERY_US, () => this.look(), mayBeSlow);
+    this.alarm = this.parts.wall.onTicks(LOOK_EVERY_US, () => this.look(), mayBeSlow);
     await this.announce();
   }
 

@@ -35,7 +35,7 @@ export class Sweep {
   constructor(private readonly parts: SweepParts) {}
 
   start(): void {
-    this.alarm = this.parts.wall.onBeats(SWEEP_EVERY_US, () => void this.sweep());
+    this.alarm = this.parts.wall.onTicks(SWEEP_EVERY_US, () => void this.sweep());
   }
 
   stop(): void {
