@@ -18,14 +18,14 @@ const READ_EVERY_MS = 200;
 const SLACK_MS = 100;
 /** Interval of readings while an answer is awaited; shorter than a stride. */
 const AWAITING_EVERY_MS = 250;
-/** A process that has lately been later than this is not idle. */
+/** A process with a recent lateness above this is not idle. */
 const LATE_MS = 50;
 
 /**
- * Measures the pauses of one process: those of its event loop, and those in which the system did
- * not let it run. Leases depend on them: a late process takes longer locks and presences, so that
- * others do not consider it dead. Deadlines depend on them too: they count only awake time, so that
- * a process does not consider others dead because of its own pause.
+ * Measures the pauses of one process: of its event loop, and of the process when the system does
+ * not schedule it. A late process takes longer locks and presences, so that others do not count it
+ * as dead. Deadlines count only awake time, so that a process does not count others as dead because
+ * of its own pause.
  */
 export class ProcessClock {
   /** Updated at each reading, so that other threads can check that the event loop runs. */

@@ -239,7 +239,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
     });
   }
 
-  /** As vLLM's NIXL connector, which reads whole blocks, also those that are partly filled. */
+  /** Whole blocks are read, also partly filled ones, as in vLLM's NIXL connector. */
   private bytesOf({ blocks }: Fetch<Id>): number {
     return blocks * this.options.bytesPerBlock;
   }

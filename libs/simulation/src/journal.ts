@@ -108,7 +108,7 @@ export class Journal {
     return emitted;
   }
 
-  /** Of a step, or of the first one of a leap. */
+  /** Records the first gaps of a step, or of the first step of a leap. */
   private noteFirstGaps(engine: VirtualEngine, facts: StepFacts, emitted: number): void {
     const endUs = firstEndUs(engine, facts);
     const resumed = this.noteResumed(engine, endUs);

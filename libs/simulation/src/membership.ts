@@ -54,7 +54,7 @@ export class VirtualMembership {
   private readonly due = new EventQueue();
   /** In the order in which they joined; those that left stay in it. */
   private readonly all: Replica[] = [];
-  /** By rank: its engine. */
+  /** The engine of each rank. */
   private readonly replicaOf: Replica[] = [];
   /** The ranks that began in each pool. */
   private readonly begun: number[];

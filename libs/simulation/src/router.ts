@@ -44,7 +44,7 @@ export class Router {
   private readonly admissionOf: ((context: AdmissionContext) => AdmissionPolicy) | undefined;
   /** Rows that one engine serves completely. */
   private readonly isWhole: Uint8Array;
-  /** By row: index of the decode engine that was chosen on arrival. */
+  /** For each row, the index of the decode engine that was chosen on arrival. */
   private readonly decodeEngine: Int16Array;
 
   constructor(

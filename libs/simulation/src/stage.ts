@@ -45,7 +45,7 @@ export class VirtualStage {
   readonly engines: VirtualEngine[] = [];
   private readonly shared = new RowQueue();
   private directed = 0;
-  /** By row: the engine that was chosen at its arrival, and the tokens to compute there. */
+  /** For each row, the engine that was chosen at its arrival, and the tokens to compute there. */
   private readonly expected = new Map<number, { engine: VirtualEngine; uncached: number }>();
   private readonly order = new TakingOrder<VirtualEngine>();
   private readonly views: EngineViews;

@@ -18,9 +18,9 @@ import { SequenceTable } from './sequence-table';
 const SWEEP_EVERY_MS = 200;
 
 /**
- * Finds other engines for placed jobs whose engine drains, is silent or is lost. An engine keeps
- * its jobs as long as its locks or its presence last. The first API process to find a job takes it,
- * whichever process submitted it; the ledger fences a second run.
+ * Moves placed jobs from engines that drain, are silent or are lost to other engines. An engine
+ * keeps its jobs as long as its locks or its presence last. Any API process may move a job; the
+ * first one to find it does. The ledger fences a second run.
  */
 @Injectable()
 export class JobMover implements OnApplicationBootstrap, OnApplicationShutdown {

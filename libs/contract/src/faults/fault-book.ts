@@ -10,7 +10,7 @@ export interface FaultSettings {
   readonly failureInjectionRate: number;
   /** Empty: all types. */
   readonly failureTypes: readonly FailureType[];
-  /** When the rules were set, which is where their windows begin. Wall µs since the Unix epoch. */
+  /** Time at which the rules were set: their windows begin there. Wall µs since the Unix epoch. */
   readonly sinceUs: number;
 }
 

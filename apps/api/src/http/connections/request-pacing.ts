@@ -21,9 +21,11 @@ export const streamWrites = { count: 0 };
 const MOST_PIPELINED = 64;
 /** The end of a connection takes as long as reading this many waiting requests. */
 const END = 32;
-/** A load balancer would take a process out whose probes wait behind thousands of requests. */
+/**
+ * Path of probes: a load balancer removes a process whose probes wait behind thousands of requests.
+ */
 const PROBE = '/health';
-/** The expectation that Node's server meets itself. */
+/** The expectation that Node's server handles itself. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
 /**

@@ -106,7 +106,7 @@ export interface TokenNews {
   readonly header: FrameHeader;
 }
 
-/** How a sequence or a whole request ended. */
+/** The end of a sequence or of a whole request. */
 export interface End {
   readonly reason: EndReason;
   /** The error of a failed sequence or request. */

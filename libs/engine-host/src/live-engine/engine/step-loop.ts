@@ -10,7 +10,7 @@ import type { BarrierRank, StepBarrier } from './step-barrier';
  */
 export const BACK_DATING_US = 20_000;
 
-/** An engine this far behind was stopped, not slow: it continues from now (wall µs). */
+/** An engine that is late by more than this was stopped: it continues from now (wall µs). */
 const RE_ANCHOR_US = secondsToUs(1);
 
 /**
