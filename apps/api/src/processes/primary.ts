@@ -12,7 +12,7 @@ import { GENERATED_KEY_VARIABLE, PLACE_VARIABLE, SUPERVISED_VARIABLE } from './v
 
 const MS_PER_SECOND = 1_000;
 /** Time for a process to close its connections after its drain. */
-const FAREWELL_MS = 3_000;
+const CLOSE_MS = 3_000;
 
 /** The counts of an ended process stay in the sum of all. */
 const keepCounts: Fold = (sum, last) =>
@@ -83,7 +83,7 @@ class Primary {
   }
 
   async stop(exitCode = 0): Promise<void> {
-    const deadlineMs = this.config.shutdownTimeout * MS_PER_SECOND + FAREWELL_MS;
+    const deadlineMs = this.config.shutdownTimeout * MS_PER_SECOND + CLOSE_MS;
     await Promise.all(this.processes.map((each) => each.stop(deadlineMs)));
     process.exit(exitCode);
   }

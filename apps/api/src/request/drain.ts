@@ -9,7 +9,7 @@ import { AcceptingState } from './take/accepting-state';
 
 const DRAIN_CHECK_MS = 20;
 /** Time that clients have to read the error that ended their requests. */
-const LAST_WORDS_MS = 1_000;
+const FINAL_FLUSH_MS = 1_000;
 
 /** Ends the last requests of a stopping process while the parts that they need still run. */
 @Injectable()
@@ -29,7 +29,7 @@ export class RequestDrain implements OnModuleDestroy {
     this.logger.info({ requests: this.exchanges.count }, 'draining');
     await this.untilIdle(this.config.shutdownTimeout * 1_000);
     this.exchanges.endAll();
-    await this.untilIdle(LAST_WORDS_MS);
+    await this.untilIdle(FINAL_FLUSH_MS);
     await this.aborter.settled();
   }
 
