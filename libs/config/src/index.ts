@@ -23,7 +23,7 @@ export {
   type FlowControlSpec,
   flowControlSpec,
   queueingClasses,
-  sloClassesOf,
+  buildSloClasses,
 } from './flow-control-spec';
 export { envName, fileName, flagName, keyOf, nearestName } from './names';
 export { isModulePath, type ModulePath, type ValueForm } from './option';
@@ -34,7 +34,7 @@ export { readTyped, whereIn } from './read-value';
 export { recordableConfig } from './recorded-values';
 export { resolveConfig, type ResolvedConfig, unknownFlag } from './resolve-config';
 export { changeableValues } from './settings/changeable';
-export { fakeMetricsOf, shownEngines } from './settings/fake-metrics';
+export { parseFakeMetrics, shownEngines } from './settings/fake-metrics';
 export { faultSettings } from './settings/fault-settings';
 export { LiveSettings, type Settings } from './settings/live-settings';
 export { shownConfig } from './shown-config';

@@ -46,11 +46,13 @@ export interface EnginePool extends StartupTimes {
   };
   /** The shape in which one rank reads a KV block. Unset: whole. */
   readonly transferShape?: TransferShape;
-  /** Time to set up a transfer to it in addition to that latency. Unset: none. */
+  /** Time to set up a transfer to it in addition to that latency. Default: 0. */
   readonly transferTimes?: TransferSetupTimes;
   /** Initial content of the prefix caches of the initial engines. Unset: empty. */
   readonly warmCaches?: readonly FreeContents[];
-  /** The share of each engine in the KV pool of the cluster. Unset: no pool. */
+  /**
+   * The share of each engine in the KV pool of the cluster. Unset for engines outside of a pool.
+   */
   readonly kvPool?: KvPoolTerms;
 }
 
@@ -107,7 +109,7 @@ export interface ClusterScenario {
   readonly frontEnd?: FrontEnd;
   /** The admission of requests; unset: all for which the queue has room. */
   readonly admission?: AdmissionSpec;
-  /** The SLO classes of the rows; unset: none. */
+  /** The SLO classes of the rows. Unset when rows have no class. */
   readonly sloClasses?: RowClasses;
   /** Queues in front of the cluster; unset: every request proceeds at once. */
   readonly flowControl?: ClusterFlowControl;

@@ -47,7 +47,7 @@ export type UpFlags = Readonly<Record<string, string | boolean>>;
  */
 export async function up(topology: string | undefined, flags: UpFlags): Promise<number> {
   const startedMs = performance.now();
-  const resolved = await configOf(topology, flags);
+  const resolved = await resolveUpConfig(topology, flags);
   const engines = enginesOf(resolved);
   if (resolved.role !== undefined) return runRole(resolved);
   readCertificate(resolved);
@@ -70,7 +70,7 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   return supervise(specs, { config, broker, engines, startedMs });
 }
 
-async function configOf(topology: string | undefined, flags: UpFlags): Promise<BatonConfig> {
+async function resolveUpConfig(topology: string | undefined, flags: UpFlags): Promise<BatonConfig> {
   const { config: file, ...options } = flags;
   const resolved = resolveConfig({
     flags: { ...options, ...(topology === undefined ? {} : { topology }) },

@@ -40,7 +40,7 @@ function isPath(name: string): boolean {
 
 function modelFromFile(path: string, accepted: readonly string[]): ModelGeometry {
   const file = fileOf(path);
-  return geometryFromConfig(jsonOf(file), nameOf(resolve(file)), accepted);
+  return geometryFromConfig(readJson(file), nameOf(resolve(file)), accepted);
 }
 
 /** A `config.json` has the name of its folder, as for published models; other files their own. */
@@ -57,7 +57,7 @@ function fileOf(path: string): string {
   throw new UsageError(`model folder ${path} has no ${FILE}.`);
 }
 
-function jsonOf(file: string): unknown {
+function readJson(file: string): unknown {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size > BYTES_MAX) throw new UsageError(`model ${file} is larger than ${BYTES_MAX} bytes.`);
   try {

@@ -5,7 +5,7 @@ import {
   type BatonConfig,
   flowControlSpec,
   placerSpec,
-  sloClassesOf,
+  buildSloClasses,
   startupTimes,
   UsageError,
   checkExtrapolation,
@@ -81,7 +81,7 @@ export function scenarioOf(
 
 /** @throws UsageError when the workload names a class that is not configured */
 function classesOf(config: BatonConfig, workload: Workload): RowClasses | undefined {
-  const classes = sloClassesOf(config);
+  const classes = buildSloClasses(config);
   const [named] = workload.sloClass?.names ?? [];
   if (classes === undefined && named === undefined) return undefined;
   if (classes === undefined) {
