@@ -56,6 +56,21 @@ export interface EnginePool extends StartupTimes {
   readonly kvPool?: KvPoolTerms;
 }
 
+/** `Given`, but it does not compile with a field that `Shape` has not. */
+export type OnlyFields<Shape, Given extends Shape> = Given & {
+  readonly [Unknown in Exclude<keyof Given, keyof Shape>]: never;
+};
+
+/**
+ * The pool as it is. A field that nothing reads does not compile, even one that came in by a
+ * spread: a renamed field would otherwise simulate another cluster without a word.
+ */
+export function enginePool<Pool extends EnginePool>(
+  pool: OnlyFields<EnginePool, Pool>,
+): EnginePool {
+  return pool;
+}
+
 /**
  * A change of the cluster during a run, of all ranks of an engine. `join`: an engine of the pool
  * starts. `leave`: the least loaded engine of the pool takes no more work and leaves when it is

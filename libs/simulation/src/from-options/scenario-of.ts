@@ -1,4 +1,9 @@
-import { type ClusterScaling, type ClusterScenario, type EnginePool } from '../scenario';
+import {
+  type ClusterScaling,
+  type ClusterScenario,
+  type EnginePool,
+  enginePool,
+} from '../scenario';
 import { type RowClasses, rowClasses } from '../flow/row-classes';
 import {
   admissionSpec,
@@ -114,7 +119,7 @@ export function poolOf(config: BatonConfig, role: EngineRole, count: number): En
   const { options, gpus, kvBytesPerToken, link, lockstepRanks } = setup;
   const size = config.dataParallelSize;
   const { transferTimes, transferShape, kvPool } = setup;
-  return {
+  return enginePool({
     role,
     count,
     options,
@@ -126,5 +131,5 @@ export function poolOf(config: BatonConfig, role: EngineRole, count: number): En
     ...(size > 1 && { dataParallel: { size, isLockstep: lockstepRanks !== undefined } }),
     ...(transferTimes && { transferTimes }),
     ...startupTimes(config),
-  };
+  });
 }
