@@ -53,6 +53,8 @@ export interface PreparedPlan {
   readonly workloadFlags: WorkloadFlags;
   readonly description: WorkloadDescription;
   readonly candidates: readonly PlanCandidate[];
+  /** Token budgets that are tried besides the configured one; none when the user sets one. */
+  readonly tokenBudgets: readonly number[];
   /** Description of the step times, by role and size. */
   readonly stepTimes: Readonly<Record<string, string>>;
   /** Notes for the user, as sentences. */
@@ -114,6 +116,7 @@ export async function preparePlan(
       const demand = meanDemand(description, config, computing);
       return estimated(candidate, engines.enginesOf(candidate), { demand, slo: flags.target.slo });
     }),
+    tokenBudgets: isSet('maxNumBatchedTokens') ? [] : engines.otherTokenBudgets,
     stepTimes: engines.stepTimes,
     notes: [...notes, ...engines.notes],
   };

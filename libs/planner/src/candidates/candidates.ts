@@ -19,6 +19,8 @@ export interface Candidate {
   readonly decodeTp: number;
   /** Pipeline stages of aggregated engines; unset: 1. */
   readonly stages?: number;
+  /** Token budget of a step, of all its engines; unset: as configured. */
+  readonly maxNumBatchedTokens?: number;
   readonly gpus: number;
 }
 
@@ -48,10 +50,15 @@ export function candidatesOf({ gpus, aggregatedStages: stages = 1, ...tp }: Choi
 }
 
 /**
- * `3P5D`, with the sizes if they are not all 1: `3P5D tp2/tp1`, `4A tp2`, and `4A tp2 pp2` with
- * pipeline stages.
+ * `3P5D`, with the sizes if they are not all 1: `3P5D tp2/tp1`, `4A tp2`, `4A tp2 pp2` with pipeline
+ * stages, and `4A mbt1024` with a token budget of its own.
  */
 export function candidateName(candidate: Candidate): string {
+  const { maxNumBatchedTokens: budget } = candidate;
+  return `${splitName(candidate)}${budget === undefined ? '' : ` mbt${budget}`}`;
+}
+
+function splitName(candidate: Candidate): string {
   const { topology, prefillTp, decodeTp, stages = 1 } = candidate;
   const name = formatTopology(topology);
   if (stages > 1) return `${name} tp${prefillTp} pp${stages}`;

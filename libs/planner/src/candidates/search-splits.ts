@@ -2,7 +2,7 @@ import { AS_CONFIGURED, type Assumption, concerns } from './assumption';
 import { candidateName, isAggregated } from './candidates';
 import { nearestMiss } from './nearest-miss';
 import { paretoFront } from './pareto';
-import type { PlanTask, TaskResult } from './plan-task';
+import { type PlanTask, type TaskResult, TOLERANCE } from './plan-task';
 import { type Estimated, promising } from './promising';
 import {
   bestOf,
@@ -34,16 +34,18 @@ export interface PlanQuestion {
   readonly target: SloTarget;
   /** Most splits to simulate, besides the aggregated ones. */
   readonly mostSimulated: number;
+  /** Token budgets of a step to try besides the configured one. */
+  readonly tokenBudgets: readonly number[];
 }
 
-export type PlanStage = 'searching' | 'frontier' | 'sensitivity' | 'nearest miss';
+export type PlanStage = 'searching' | 'token budgets' | 'frontier' | 'sensitivity' | 'nearest miss';
 
 /** Performs the tasks of a stage in any order; results come in the order of the tasks. */
 export type RunTasks = (stage: PlanStage, tasks: readonly PlanTask[]) => Promise<TaskResult[]>;
 
 /**
- * Simulates the promising splits, then the front at lower loads, then both contenders under other
- * assumptions.
+ * Simulates the promising splits, then the best ones with other token budgets, then the front at
+ * lower loads, then both contenders under other assumptions.
  *
  * @throws NothingKept when nothing keeps the target, with the nearest miss; Failure when no engine
  *   can hold a request
@@ -53,7 +55,7 @@ export async function searchSplits(
   runTasks: RunTasks,
 ): Promise<PlanResult> {
   const stages = new Stages(runTasks);
-  const splits = await searchAll(question, stages);
+  const splits = await tuneBudgets(await searchAll(question, stages), question, stages);
   const rivals = comparable(splits);
   const winner = bestOf(rivals);
   if (winner === undefined || goodputOf(winner) === 0) {
@@ -99,6 +101,42 @@ async function searchAll(
   const found = new Map(chosen.map(({ candidate }, i) => [candidate, measured[i]]));
   return candidates.map(({ candidate: split, estimatedRate }) => {
     return { name: candidateName(split), split, estimatedRate, measured: found.get(split) };
+  });
+}
+
+/** Splits of prefill and decode engines that are tried with other token budgets. */
+const TUNED_SPLITS = 3;
+
+/**
+ * The splits with the token budget that gives each the highest goodput: all aggregated ones, whose
+ * decodes wait for the prompts of a step, and the best of the others. Comparing both designs at
+ * one budget would compare the budget.
+ */
+async function tuneBudgets(
+  splits: readonly SplitResult[],
+  { tokenBudgets }: PlanQuestion,
+  stages: Stages,
+): Promise<SplitResult[]> {
+  const simulated = splits.filter(({ measured }) => measured !== undefined);
+  const divided = simulated.filter(({ split }) => !isAggregated(split));
+  const best = divided.sort((a, b) => goodputOf(b) - goodputOf(a)).slice(0, TUNED_SPLITS);
+  const tuned = simulated.filter((one) => isAggregated(one.split) || best.includes(one));
+  const variants = tuned.flatMap(({ split, measured, estimatedRate }) =>
+    tokenBudgets.map((maxNumBatchedTokens): PlanTask => ({
+      kind: 'search',
+      split: { ...split, maxNumBatchedTokens },
+      assumption: AS_CONFIGURED,
+      rate: measured!.rate > 0 ? measured!.rate : estimatedRate,
+    })),
+  );
+  const results = await stages.run('token budgets', variants);
+  return splits.map((one) => {
+    const at = tuned.indexOf(one) * tokenBudgets.length;
+    const own = at < 0 ? [] : variants.slice(at, at + tokenBudgets.length);
+    return own.reduce((top, { split }, i): SplitResult => {
+      const variant = { ...one, name: candidateName(split), split, measured: results[at + i] };
+      return goodputOf(variant) > goodputOf(top) * (1 + TOLERANCE) ? variant : top;
+    }, one);
   });
 }
 

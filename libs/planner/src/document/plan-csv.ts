@@ -15,6 +15,7 @@ const STATISTICS = [
 const HEAD = [
   ...['name', 'topology', 'kind'],
   ...ROLES.map((role) => `${role}_tensor_parallel_size`),
+  'max_num_batched_tokens',
   ...[
     'estimated_rps',
     'simulated',
@@ -38,6 +39,7 @@ function cells(split: SplitDocument): (string | number | boolean | null | undefi
   return [
     ...[split.name, split.topology, split.kind],
     ...ROLES.map((role) => split.tensor_parallel_size[role]),
+    split.max_num_batched_tokens,
     ...[
       split.estimated_rps,
       split.simulated,

@@ -41,6 +41,8 @@ export interface SplitDocument {
   readonly topology: string;
   readonly kind: 'disaggregated' | 'aggregated';
   readonly tensor_parallel_size: Readonly<Partial<Record<EngineRole, number>>>;
+  /** The token budget that suits the split; null: the configured one. */
+  readonly max_num_batched_tokens: number | null;
   readonly estimated_rps: Rate;
   readonly simulated: boolean;
   readonly request_rate: Rate;
@@ -191,6 +193,7 @@ function splitDocument(
     topology: formatTopology(split.topology),
     kind: isAggregated(split) ? 'aggregated' : 'disaggregated',
     tensor_parallel_size: sizesOf(split),
+    max_num_batched_tokens: split.maxNumBatchedTokens ?? null,
     estimated_rps: roundTo(estimatedRate, 6),
     simulated: measured !== undefined,
     request_rate: roundTo(measured?.rate ?? NaN, 6),

@@ -16,6 +16,7 @@ type SizeKey = 'tensorParallelSize' | 'prefillTensorParallelSize' | 'decodeTenso
 type Sizes = Readonly<Record<EngineRole, readonly number[]>>;
 
 const DEFAULT_SIZES = [1, 2, 4, 8] as const;
+const TOKEN_BUDGETS = [512, 1_024, 2_048, 4_096, 8_192, 16_384] as const;
 const ROLES = ['prefill', 'decode', 'aggregated'] as const;
 
 /**
@@ -98,6 +99,18 @@ export class EngineChoices {
     return Object.fromEntries(
       [...this.pools].map(([key, { options }]) => [key, options.stepTime.description]),
     );
+  }
+
+  /**
+   * Token budgets besides that of the engines. vLLM takes none below a full batch of decodes, and
+   * without chunked prefill none below the longest prompt.
+   */
+  get otherTokenBudgets(): number[] {
+    if (!this.config.enableChunkedPrefill) return [];
+    const all = [...this.pools.values()].map(({ options }) => options);
+    const least = Math.max(...all.map(({ maxNumSeqs }) => maxNumSeqs));
+    const own = new Set(all.map(({ maxNumBatchedTokens }) => maxNumBatchedTokens));
+    return TOKEN_BUDGETS.filter((budget) => budget >= least && !own.has(budget));
   }
 
   /** Largest sum of prompt and output, tokens. */

@@ -3,7 +3,9 @@ import { formatTopology } from '@baton/policies';
 import { type Candidate, isAggregated } from '../candidates/candidates';
 
 /** The configuration with which `baton up` starts a split. */
-export function configOf(config: BatonConfig, split: Candidate): BatonConfig {
+export function configOf(given: BatonConfig, split: Candidate): BatonConfig {
+  const { maxNumBatchedTokens = given.maxNumBatchedTokens } = split;
+  const config = { ...given, maxNumBatchedTokens };
   const topology = formatTopology(split.topology);
   const { prefillTp, decodeTp } = split;
   if (!isAggregated(split)) {

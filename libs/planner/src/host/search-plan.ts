@@ -21,12 +21,13 @@ export interface SearchOptions extends Pick<PlanQuestion, 'mostSimulated'> {
  * @throws Failure, one sentence: no split keeps the target, or a run was refused
  */
 export async function searchPlan(
-  { context, candidates }: PreparedPlan,
+  { context, candidates, tokenBudgets }: PreparedPlan,
   { threads, mostSimulated, openPool }: SearchOptions,
   watch: Watch,
 ): Promise<PlanResult> {
   const { config, target } = context;
-  const question = { candidates, assumptions: assumptionsOf(config), target, mostSimulated };
+  const assumptions = assumptionsOf(config);
+  const question = { candidates, assumptions, target, mostSimulated, tokenBudgets };
   const pool = openPool?.(context) ?? openTaskPool(context, threads);
   try {
     return await searchSplits(question, (stage, tasks) =>
