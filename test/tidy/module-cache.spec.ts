@@ -11,7 +11,8 @@ beforeEach(() => {
   for (const name of ['.swcrc', 'tsconfig.json', 'package-lock.json']) {
     cpSync(join(ROOT, name), join(root, name));
   }
-  for (const name of ['apps', 'libs', 'test', 'bench', 'validation', 'scripts']) mkdirSync(join(root, name));
+  for (const name of ['apps', 'libs', 'test', 'bench', 'validation', 'scripts'])
+    mkdirSync(join(root, name));
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
