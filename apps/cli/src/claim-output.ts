@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '@baton/config';
 import { Failure, reasonOf } from '@baton/kernel';
-import { makeFolder } from './make-folder';
 
 /**
  * Creates the folder for results and tries to write a file in it, before the work starts.

@@ -25,6 +25,7 @@ export {
   queueingClasses,
   sloClassesOf,
 } from './flow-control-spec';
+export { makeFolder } from './make-folder';
 export { envName, fileName, flagName, keyOf, nearestName } from './names';
 export { isModulePath, type ModulePath, type ValueForm } from './option';
 export { optionalFolder, requireFrom } from './optional-package';

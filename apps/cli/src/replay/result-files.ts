@@ -6,10 +6,9 @@ import { pipeline } from 'node:stream/promises';
 import type { Comparison, RunRecord, Slo, Summary } from '@baton/analysis';
 import type { StepSpan } from '@baton/simulation';
 import type { ComparisonReport } from '@baton/report';
-import { defaultConfig, shownConfig } from '@baton/config';
+import { defaultConfig, makeFolder, shownConfig } from '@baton/config';
 import type { Workload } from '@baton/workload';
 import { cannotWrite } from '../claim-output';
-import { makeFolder } from '../make-folder';
 import type { PageParts } from './page/page-file';
 import type { ShadowLog, ShadowSummary } from './shadow';
 

@@ -2,7 +2,6 @@ import type { OperatorSource, TabulatedStep } from '@baton/step-time';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -14,6 +13,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
+import { makeFolder } from '../make-folder';
 import { OwnOperators } from './own-operators';
 
 export interface OperatorPlaces {
@@ -126,7 +126,7 @@ function keepStep(path: string, key: string, step: TabulatedStep): void {
   remember(path, step);
   const draft = `${path}.${process.pid}-${threadId}`;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     const steps = JSON.stringify(step);
     const head: KeptHead = { key, sha256: sha256(steps) };
     writeFileSync(draft, `${JSON.stringify(head)}\n${steps}\n`);
