@@ -18,13 +18,15 @@ export const SUITES = {
     lanes: () => [
       eslintSteps(),
       [
-        check('prettier', ['--check', '--log-level', 'warn', ...cachedByContent('prettier'), '.']),
-        check('tsc', ['--noEmit', ...incremental('tsc')]),
-        check('tsc', ['--noEmit', '-p', 'apps/ui', ...incremental('tsc-ui')]),
+        ...cachedSteps(),
         check('depcruise', DEPCRUISE),
         { ...check(process.execPath, ['scripts/advisories/check.mjs']), name: 'advisories' },
       ],
     ],
+  },
+  changes: {
+    what: 'format, types, layers and lint of what has changed',
+    lanes: () => [eslintSteps(), [...cachedSteps(), check('depcruise', [...KNOWN, ...DEPCRUISE])]],
   },
   fast: {
     what: 'the tests of one process that take less than about two seconds a file',
@@ -107,6 +109,9 @@ const DEPCRUISE = [
   ...['apps', 'libs', 'bench', 'validation'],
 ];
 
+/** TypeScript 7. The package `typescript` is 5.9, whose API scripts and typescript-eslint need. */
+const TSC = 'node_modules/typescript-7/bin/tsc';
+
 function check(command, args) {
   return { kind: 'check', command, args };
 }
@@ -116,6 +121,8 @@ function check(command, args) {
  * A change of the tool's version or configuration discards it.
  */
 const FOUND = 'node_modules/.cache/baton-checks';
+/** Reads again only the imports of changed files. */
+const KNOWN = ['--cache', `${FOUND}/depcruise`, '--cache-strategy', 'content'];
 
 /** For checks that judge each file by itself. */
 function cachedByContent(name) {
@@ -124,6 +131,17 @@ function cachedByContent(name) {
 
 function incremental(name) {
   return ['--incremental', '--tsBuildInfoFile', `${FOUND}/${name}.tsbuildinfo`];
+}
+
+function cachedSteps() {
+  return [
+    check('prettier', ['--check', '--log-level', 'warn', ...cachedByContent('prettier'), '.']),
+    { ...check(process.execPath, [TSC, '--noEmit', ...incremental('tsc')]), name: 'types' },
+    {
+      ...check(process.execPath, [TSC, '--noEmit', '-p', 'apps/ui', ...incremental('tsc-ui')]),
+      name: 'types of apps/ui',
+    },
+  ];
 }
 
 /** Builds the guide outside of a test, whose time limit a busy machine would exceed. */
