@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { parseCsv } from '@baton/kernel';
 
 export const DATA = join(__dirname, '..', '..', 'data');
 
@@ -22,16 +23,12 @@ export function zippedLinesOf(...path: string[]): string[] {
 /** A row by the names of its columns. */
 export type CsvRow = Readonly<Record<string, string>>;
 
-/** The rows of a shipped CSV without quotes. */
+/** The rows of a shipped CSV. */
 export function rowsOf(...path: string[]): CsvRow[] {
-  return csvRows(linesOf(...path));
+  return cellsIn(readFileSync(join(DATA, ...path), 'utf8'));
 }
 
-/** The rows below the line of names, of a CSV without quotes. */
-export function csvRows([head = '', ...lines]: readonly string[]): CsvRow[] {
-  const names = head.split(',');
-  return lines.map((line) => {
-    const cells = line.split(',');
-    return Object.fromEntries(names.map((name, i) => [name, cells[i] ?? '']));
-  });
+/** The rows below the line of names. */
+export function cellsIn(text: string): CsvRow[] {
+  return parseCsv(text).rows.map(({ cells }) => cells);
 }

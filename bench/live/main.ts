@@ -1,12 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
-import { join } from 'node:path';
 import { measureTwoHop } from '../control-two-hop';
+import { keepResult, originNow } from '../kept';
 import { compareClocks, comparisonOf, PLACEMENTS } from './agreement';
 import { withRedis } from './cluster';
 import { footprint, manyStreams, shortRequests, steadyRate } from './scenarios';
 
-const ROOT = join(__dirname, '..', '..', '..');
 const CONTROL = { kind: 'bare', outstanding: 128, rate: 50, seconds: 8, workersPerHop: 2 } as const;
 
 /**
@@ -20,8 +17,6 @@ async function main(): Promise<void> {
     withRedis((url) => measureTwoHop({ ...CONTROL, url })),
   );
   const result = {
-    machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`,
-    date: new Date().toISOString().slice(0, 10),
     quick: isQuick,
     control,
     footprint: await reported('footprint', () => footprint(isQuick ? 10 : 60)),
@@ -51,10 +46,8 @@ async function main(): Promise<void> {
         'decode <= 4 µs CPU per token',
     },
   };
-  const json = `${JSON.stringify(result, null, 2)}\n`;
-  process.stdout.write(json);
-  if (process.argv.includes('--save'))
-    writeFileSync(join(ROOT, 'bench', 'results', 'live.json'), json);
+  process.stdout.write(`${JSON.stringify({ ...originNow(), ...result }, null, 2)}\n`);
+  if (process.argv.includes('--save')) keepResult('live', result);
 }
 
 async function reported<T>(what: string, measure: () => Promise<T>): Promise<T> {

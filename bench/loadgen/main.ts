@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { HttpStreams, type LoadRecord, runLoad } from '@baton/loadgen';
 import { WorkloadBuilder } from '@baton/workload';
+import { keepResult, originNow, ROOT } from '../kept';
 import { quantiles } from '../live/quantiles';
 
-const ROOT = join(__dirname, '..', '..', '..');
 const STREAMS = 1_000;
 const TOKEN_MS = 20;
 const OPENING_MS = 2_000;
@@ -35,17 +33,12 @@ async function main(): Promise<void> {
   const stamps = (await (await fetch(`${origin}/stamps`)).json()) as Stamp[];
   server.stdin.end();
   const result = {
-    machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`,
-    date: new Date().toISOString().slice(0, 10),
     streams: STREAMS,
     ...figures(record),
     ...differences(record, stamps),
   };
-  const text = `${JSON.stringify(result, null, 2)}\n`;
-  process.stdout.write(text);
-  if (process.argv.includes('--save')) {
-    writeFileSync(join(ROOT, 'bench', 'results', 'loadgen.json'), text);
-  }
+  process.stdout.write(`${JSON.stringify({ ...originNow(), ...result }, null, 2)}\n`);
+  if (process.argv.includes('--save')) keepResult('loadgen', result);
 }
 
 async function load(origin: string, tokens: number): Promise<LoadRecord> {

@@ -18,6 +18,8 @@ say('building the pages (about a minute) …');
 const pages = join(here, 'dist/pages');
 rmSync(pages, { recursive: true, force: true });
 cpSync(join(here, '../../docs'), pages, { recursive: true });
+// The site has a sidebar in place of this index.
+rmSync(join(pages, 'README.md'));
 // The first page of the guide is also that of the site.
 cpSync(join(pages, 'start.md'), join(pages, 'index.md'));
 run(process.execPath, [vitepress, 'build', here]);

@@ -1,56 +1,67 @@
-// Prints the counts of the house: `npm run house -- [checkout] [--json] [--which] [--lower]`.
-// `--which` names the counted items; `--lower` lowers the ceilings of test/tidy to the present
-// counts.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Prints the counts of the house: `npm run house -- [checkout] [--json] [--which] [--no-chat]`.
+// `--which` names the counted items; `--no-chat` runs no chat. The counts are thermometers: nothing
+// holds them.
 import { resolve } from 'node:path';
-import { countsOf } from './counts.mjs';
-import { hopsOf } from './hops.mjs';
-import { staleLayers } from './layers.mjs';
+import { chatOf } from './chat.mjs';
+import { codeLines, functionLengths, quantile, totalLines } from './lines.mjs';
+import { libOf } from './rooms.mjs';
+import { passingClasses, shapesOf } from './shapes.mjs';
 import { readTree } from './tree.mjs';
-
-const CEILINGS = new URL('./ceilings.json', import.meta.url);
 
 const flags = new Set(process.argv.slice(2).filter((word) => word.startsWith('--')));
 const folder = process.argv.slice(2).find((word) => !word.startsWith('--')) ?? '.';
 
 const tree = readTree(resolve(folder));
-const hops = flags.has('--no-hops') ? [] : hopCounts(hopsOf(tree.root));
-const counts = [...countsOf(tree), stale(staleLayers(tree)), ...hops];
+const counts = [...sizes(tree), ...rooms(tree), ...(flags.has('--no-chat') ? [] : way(tree))];
 
 if (flags.has('--json')) process.stdout.write(`${JSON.stringify(counts, null, 2)}\n`);
 else for (const row of counts) process.stdout.write(`${line(row)}\n`);
 
-if (flags.has('--lower')) lowerCeilings();
-
-function lowerCeilings() {
-  const before = JSON.parse(readFileSync(CEILINGS, 'utf8'));
-  const rules = counts.filter(({ target }) => target !== undefined);
-  const lowered = rules.map(({ name, count, target }) => [
-    name,
-    Math.max(target, Math.min(count + slackOf(name), before[name] ?? Infinity)),
-  ]);
-  writeFileSync(CEILINGS, `${JSON.stringify(Object.fromEntries(lowered), null, 2)}\n`);
-}
-
-/** On a busy machine a request also enters functions for delays: up to seven more were observed. */
-function slackOf(name) {
-  return name.startsWith('hops of one chat') ? 10 : 0;
-}
-
-function stale(paths) {
-  return { name: 'files that `npm run docs` would change', count: paths.length, worst: paths };
-}
-
-function hopCounts({ files, functions, which }) {
+function sizes({ product, specs }) {
+  const lengths = functionLengths(product);
   return [
-    { name: 'hops of one chat: files', count: files, target: 110, worst: which },
-    { name: 'hops of one chat: functions', count: functions, target: 500, worst: [] },
+    count('files', product.length),
+    count('lines', totalLines(product)),
+    count('lines of code', codeLines(product)),
+    count('lines of specs beside the code', totalLines(specs)),
+    count('functions', lengths.length),
+    count('function lines, median', quantile(lengths, 0.5)),
+    count('function lines, p90', quantile(lengths, 0.9)),
+    count('function lines, max', lengths.at(-1) ?? 0),
   ];
 }
 
-function line({ name, count, target, worst }) {
-  const goal = target === undefined ? '' : `target ${target.toLocaleString('en')}`;
-  const row = `${name.padEnd(46)}${count.toLocaleString('en').padStart(8)}   ${goal}`.trimEnd();
-  if (!flags.has('--which')) return row;
-  return [row, ...worst.map((each) => `    ${each}`)].join('\n');
+/** The libs and apps with their lines, the largest first. */
+function rooms({ product }) {
+  const lines = new Map();
+  for (const file of product) {
+    const room = libOf(file.path) ?? /^(apps\/[^/]+|[^/]+)/.exec(file.path)[0];
+    lines.set(room, (lines.get(room) ?? 0) + file.lines.length);
+  }
+  const rows = [...lines].sort((a, b) => b[1] - a[1]).map(([room, sum]) => `${sum} ${room}`);
+  const libs = new Set(product.flatMap(({ path }) => libOf(path) ?? []));
+  return [count('libs', libs.size, [...libs]), count('rooms', rows.length, rows)];
+}
+
+/** The way of one streamed chat of four tokens. */
+function way(product) {
+  const chat = chatOf(product.root);
+  const files = [...new Set(chat.map(({ file }) => file))].sort();
+  const shapes = shapesOf(product, chat);
+  const passing = passingClasses(product, files);
+  return [
+    count('a chat: files', files.length, files),
+    count('a chat: functions', chat.length),
+    count('a chat: shapes of the request', shapes.length, shapes),
+    count('a chat: classes that only pass on', passing.length, passing),
+  ];
+}
+
+function count(name, value, which = []) {
+  return { name, count: value, which };
+}
+
+function line({ name, count: value, which }) {
+  const row = `${name.padEnd(40)}${value.toLocaleString('en').padStart(9)}`;
+  return flags.has('--which') ? [row, ...which.map((each) => `    ${each}`)].join('\n') : row;
 }

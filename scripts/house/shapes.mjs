@@ -1,135 +1,99 @@
-// The form of declarations: constructors, modules, exports, readers that should be shared.
+// The shapes that a request takes on its way, and the classes on it that only pass calls on.
 import ts from 'typescript';
 import { nodesOf } from './tree.mjs';
 
-/** `[class, parameters]` of all constructors, the longest list first. */
-export function constructors(files) {
-  return files
-    .flatMap(({ path, ast }) =>
-      nodesOf(ast)
-        .filter(ts.isConstructorDeclaration)
-        .filter(({ body }) => body !== undefined)
-        .map((node) => [`${path} ${node.parent.name?.text ?? ''}`, node.parameters.length]),
-    )
-    .sort((a, b) => b[1] - a[1]);
-}
+/** A type that has one of these fields is about one request. */
+const FIELDS = new Set([
+  ...['requestId', 'request', 'call', 'body', 'prompt', 'promptTokens', 'promptTokenIds'],
+  ...['sequence', 'sequences', 'spec', 'job', 'jobs', 'run', 'asked', 'response', 'plan', 'plans'],
+]);
 
-/** `[file, entries]` of the lists called `key` in Nest modules (`providers`, `controllers`). */
-export function moduleLists(files, key) {
-  return files
-    .filter(({ path }) => path.endsWith('module.ts'))
-    .map(({ path, ast }) => [path, listed(ast, key)])
-    .filter(([, count]) => count > 0)
-    .sort((a, b) => b[1] - a[1]);
-}
-
-function listed(ast, key) {
-  const arrays = arraysOf(ast);
-  return nodesOf(ast)
-    .filter((node) => ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node))
-    .filter(({ name }) => name.getText(ast) === key)
-    .reduce((sum, node) => sum + entries(node.initializer ?? node.name, arrays), 0);
-}
-
-function arraysOf(ast) {
-  const named = nodesOf(ast).filter(
-    (node) => ts.isVariableDeclaration(node) && node.initializer !== undefined,
-  );
-  return new Map(named.map((node) => [node.name.getText(ast), node.initializer]));
-}
-
-function entries(node, arrays) {
-  if (ts.isAsExpression(node)) return entries(node.expression, arrays);
-  if (ts.isIdentifier(node))
-    return arrays.has(node.text) ? entries(arrays.get(node.text), new Map()) : 1;
-  if (!ts.isArrayLiteralExpression(node)) return 1;
-  return node.elements.reduce(
-    (sum, each) => sum + (ts.isSpreadElement(each) ? entries(each.expression, arrays) : 1),
-    0,
-  );
-}
-
-/** `path: what` of every `export * from`. */
-export function starExports(files) {
-  return files.flatMap(({ path, ast }) =>
-    ast.statements
-      .filter((node) => ts.isExportDeclaration(node) && node.exportClause === undefined)
-      .map((node) => `${path}: ${node.moduleSpecifier.text}`),
-  );
-}
-
-/** Exported names that two or more files declare. */
-export function doubleNames(files) {
+/**
+ * The types of the product that a function on the way takes as an argument and that have a field of
+ * a request, as `name (file)`. Read from the syntax, so that a type of a package does not count.
+ */
+export function shapesOf({ product }, entered) {
   const homes = new Map();
-  for (const { path, ast } of files) {
-    for (const name of ast.statements.filter(isExported).flatMap(namesOf)) {
-      homes.set(name, new Set([...(homes.get(name) ?? []), path]));
+  for (const [name, path] of product.flatMap(requestTypes)) {
+    homes.set(name, [...(homes.get(name) ?? []), path]);
+  }
+  const names = new Map();
+  for (const { file, name } of entered) names.set(file, (names.get(file) ?? new Set()).add(name));
+  const found = new Set();
+  for (const { path, ast, imports } of product.filter(({ path }) => names.has(path))) {
+    const sees = (home) =>
+      home === path || imports.some((each) => each === home || isDoor(each, home));
+    for (const node of nodesOf(ast)) {
+      if (!isEntered(node, names.get(path), ast)) continue;
+      for (const type of node.parameters.flatMap(({ type }) => (type ? nodesOf(type) : []))) {
+        const name = ts.isTypeReferenceNode(type) ? type.typeName.getText(ast) : undefined;
+        const home = homes.get(name)?.find(sees);
+        if (home !== undefined) found.add(`${name} (${home})`);
+      }
     }
   }
-  return [...homes]
-    .filter(([, paths]) => paths.size > 1)
-    .map(([name]) => name)
-    .sort();
+  return [...found].sort();
 }
 
-function isExported(node) {
-  return (node.modifiers ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+function isDoor(path, home) {
+  return path.endsWith('/src/index.ts') && home.startsWith(path.slice(0, -'index.ts'.length));
 }
 
-function namesOf(node) {
-  if (ts.isVariableStatement(node)) {
-    return node.declarationList.declarations.flatMap(({ name }) => name.text ?? []);
+function isEntered(node, names, ast) {
+  if (!ts.isFunctionLike(node) || node.body === undefined) return false;
+  if (ts.isConstructorDeclaration(node)) return names.has(node.parent.name?.getText(ast));
+  return names.has(node.name?.getText(ast));
+}
+
+function requestTypes({ path, ast }) {
+  return ast.statements
+    .filter((node) => membersOf(node).some((name) => FIELDS.has(name)))
+    .map((node) => [node.name.text, path]);
+}
+
+/** Names of the fields of a declared type, the parameters of a class's constructor included. */
+function membersOf(node) {
+  if (ts.isInterfaceDeclaration(node)) return node.members.flatMap(nameOf);
+  if (ts.isTypeAliasDeclaration(node)) {
+    return ts.isTypeLiteralNode(node.type) ? node.type.members.flatMap(nameOf) : [];
   }
-  return node.name?.text ?? [];
+  if (!ts.isClassDeclaration(node) || node.name === undefined) return [];
+  const built = node.members.filter(ts.isConstructorDeclaration).flatMap((each) => each.parameters);
+  const fields = node.members.filter(ts.isPropertyDeclaration);
+  return [...built.filter((each) => each.modifiers !== undefined), ...fields].flatMap(nameOf);
 }
 
-const ENDS = new Set(['end', 'ended', 'finish', 'finished']);
-/** The facts that observers receive are about a sequence, and their port says so. */
-const OBSERVER = /\b(RequestObserver|ObservedEvents)\b/;
-
-/** `path Class.method` of the methods whose verb does not say what ends. */
-export function unnamedEnds(files) {
-  return files.flatMap(({ path, ast }) =>
-    nodesOf(ast)
-      .filter((node) => ts.isMethodDeclaration(node) && isUnnamedEnd(node, ast))
-      .map((node) => `${path} ${node.parent.name?.text ?? ''}.${node.name.getText(ast)}`),
-  );
+function nameOf({ name }) {
+  return name !== undefined && ts.isIdentifier(name) ? [name.text] : [];
 }
 
-/** `close()` frees what the object owns; with an argument, it ends something else. */
-function isUnnamedEnd({ name, parameters, parent }, ast) {
-  const verb = name.getText(ast);
-  if (!ENDS.has(verb)) return verb === 'close' && parameters.length > 0;
-  return !(parent.heritageClauses ?? []).some((each) => OBSERVER.test(each.getText(ast)));
+/**
+ * `file class` of the classes in `paths` whose methods each do no more than call one function with
+ * some of their own parameters.
+ */
+export function passingClasses({ product }, paths) {
+  const onWay = new Set(paths);
+  return product
+    .filter(({ path }) => onWay.has(path))
+    .flatMap(({ path, ast }) =>
+      nodesOf(ast)
+        .filter(ts.isClassDeclaration)
+        .filter((node) => onlyPasses(node, ast))
+        .map((node) => `${path} ${node.name?.text ?? ''}`),
+    );
 }
 
-const READERS = new Set(['textOf', 'isObject', 'isRecord', 'countOf', 'recordOf', 'fieldsOf']);
-
-/** `path name` of readers of parsed JSON that are private to a file. */
-export function privateReaders(files) {
-  return files.flatMap(({ path, ast }) =>
-    ast.statements
-      .filter((node) => ts.isFunctionDeclaration(node) && !isExported(node))
-      .flatMap(namesOf)
-      .filter((name) => READERS.has(name))
-      .map((name) => `${path} ${name}`),
-  );
+function onlyPasses({ members }, ast) {
+  const methods = members.filter(ts.isMethodDeclaration);
+  return methods.length > 0 && methods.every((method) => passes(method, ast));
 }
 
-/** `path` once per match of `pattern` in the text. */
-export function matches(files, pattern) {
-  return files.flatMap(({ path, text }) => [...text.matchAll(pattern)].map(() => path));
-}
-
-const ENTRY = /(^|\/)(main|index)\.m?ts$/;
-
-/** Compiled files that only specs and other such files import. */
-export function testDoubles({ product, specs }) {
-  const imported = new Set(product.flatMap(({ imports }) => imports));
-  const tested = new Set(specs.flatMap(({ imports }) => imports));
-  const isDouble = ({ path }) => tested.has(path) && !imported.has(path) && !ENTRY.test(path);
-  const doubles = new Set(product.filter(isDouble).map(({ path }) => path));
-  const inTest = product.filter(({ path }) => /^(apps|libs)\/[^/]+\/test\//.test(path));
-  for (const { path } of inTest) doubles.add(path);
-  return [...doubles].sort();
+function passes({ body, parameters }, ast) {
+  if (body?.statements.length !== 1) return false;
+  const [statement] = body.statements;
+  let call = statement.expression;
+  if (call !== undefined && ts.isAwaitExpression(call)) call = call.expression;
+  if (call === undefined || !ts.isCallExpression(call)) return false;
+  const own = new Set(parameters.map(({ name }) => name.getText(ast)));
+  return call.arguments.every((each) => own.has(each.getText(ast)));
 }

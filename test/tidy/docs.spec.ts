@@ -14,6 +14,36 @@ function linksOf(page: string): string[] {
   return [...withoutCode.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '');
 }
 
+/** The texts between backticks of a page that have no spaces and no placeholders. */
+function namedIn(page: string): string[] {
+  const withoutCode = read(page).replace(/```[\s\S]*?```/g, '');
+  const names = [...withoutCode.matchAll(/`([^`\s]+)`/g)].map(([, name]) => name ?? '');
+  return names.filter((name) => !/[<>*{}…$|,:]/.test(name));
+}
+
+/** A path of the repository, but not one of a generated folder. */
+const PATH =
+  /^(apps|libs|test|bench|validation|scripts|packages|deploy|docs|data|examples|bin)\/(?!.*\bdist)/;
+
+/** True when the path exists from the root, or from the folder of the page. */
+function isThere(name: string, page: string): boolean {
+  return [ROOT, join(ROOT, dirname(page))].some((from) => existsSync(join(from, name)));
+}
+
+/** File names `x.ts` and folders `x/` in the README of a lib that are not below the lib. */
+function missingInLib(page: string, paths: readonly string[]): string[] {
+  const [, lib] = /^libs\/([^/]+)\/README\.md$/.exec(page) ?? [];
+  if (lib === undefined) return [];
+  const own = paths.filter((path) => path.startsWith(`libs/${lib}/`));
+  const names = namedIn(page).filter(
+    (name) => /^[\w./-]+(\.ts|\/)$/.test(name) && !PATH.test(name),
+  );
+  return names.filter((name) => {
+    const part = `/${name.replace(/\/$/, '')}/`;
+    return !own.some((path) => `${path}/`.includes(part));
+  });
+}
+
 describe('the documentation', () => {
   it('links to files that exist', () => {
     const links = pages.flatMap((page) => linksOf(page).map((link) => ({ page, link })));
@@ -47,15 +77,15 @@ describe('the documentation', () => {
     expect(foldersIn('libs').filter((lib) => !isListed(lib))).toEqual([]);
   });
 
-  it('names in the README of a lib the libs that it imports', () => {
-    const { libs } = readJson('scripts/house/layers.json') as { libs: Record<string, string[]> };
-    const wrong = Object.entries(libs).filter(([lib, imported]) => {
-      const [, named] = /Imports only:([\s`\w,-]+)/.exec(read(`libs/${lib}/README.md`)) ?? [];
-      if (named === undefined) return false;
-      const names = [...named.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
-      return names.join() !== [...imported].sort().join();
-    });
-    expect(wrong).toEqual([]);
+  it('names paths, and in the README of a lib files, that exist', () => {
+    const paths = allFiles();
+    const missing = pages.flatMap((page) =>
+      namedIn(page)
+        .filter((name) => PATH.test(name) && !isThere(name, page))
+        .concat(missingInLib(page, paths))
+        .map((name) => `${page}: ${name}`),
+    );
+    expect(missing).toEqual([]);
   });
 
   it('describes every option of the configuration as in the code (npm run docs)', () => {

@@ -7,6 +7,7 @@ import { allFiles, filesBelow, read, readJson, ROOT } from './repository';
 interface GuidePage {
   readonly path: string;
   readonly title: string;
+  readonly description: string;
   readonly readers: readonly string[];
 }
 
@@ -21,12 +22,21 @@ beforeAll(async () => {
 describe('the guide', () => {
   it('has every page of docs/ once, and no other', () => {
     const pages = filesBelow('docs').filter((path) => path.endsWith('.md'));
-    const listed = pages.filter((path) => !path.startsWith('docs/decisions/')).sort();
+    const listed = pages.filter((path) => !/^docs\/(decisions\/|README\.md$)/.test(path)).sort();
     expect(guide.map(({ path }) => `docs/${path}.md`).sort()).toEqual(listed);
   });
 
-  it('states the readers of every page', () => {
-    expect(guide.filter(({ title, readers }) => title === '' || readers.length === 0)).toEqual([]);
+  it('describes every page in a sentence, and states its readers', () => {
+    const isBare = ({ title, description, readers }: GuidePage) =>
+      title === '' || !description.endsWith('.') || readers.length === 0;
+    expect(guide.filter(isBare)).toEqual([]);
+  });
+
+  it('is listed in docs/README.md (npm run docs)', async () => {
+    const { guideIndex } = (await import(join(ROOT, 'scripts/guide-index.mjs'))) as {
+      guideIndex: () => string;
+    };
+    expect(read('docs/README.md')).toBe(guideIndex());
   });
 });
 

@@ -1,5 +1,5 @@
 import { OperatorTables } from '@baton/step-time';
-import { type CsvRow, csvRows } from '../files';
+import { cellsIn, type CsvRow } from '../files';
 import { compose } from './composed-row';
 import { type Quirk, QUIRKS } from './quirks';
 
@@ -52,7 +52,7 @@ export function compareReferenceSteps(read: ReadTable): ComparedStep[] {
 }
 
 function rowsIn(read: ReadTable, path: string): CsvRow[] {
-  return csvRows(read(path)!.trimEnd().split('\n'));
+  return cellsIn(read(path)!);
 }
 
 class ReferenceComparison {

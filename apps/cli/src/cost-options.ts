@@ -8,7 +8,7 @@ export function addCostOptions(command: Command): void {
   };
   flag(
     '--cost',
-    'Report GPU-hours, dollars, watts and joules, from the dated tables of docs/fleet.md ' +
+    'Report GPU-hours, dollars, watts and joules, from the dated tables of docs/planning.md ' +
       '(default: not reported).',
   );
   flag(

@@ -37,7 +37,7 @@ export interface GpuCost {
   readonly watts_source: string;
 }
 
-/** Cost and energy of the GPUs of a run; docs/fleet.md defines each name. */
+/** Cost and energy of the GPUs of a run; docs/planning.md defines each name. */
 export interface CostSummary {
   readonly gpu_hours: Figure;
   readonly usd: Figure;

@@ -19,6 +19,7 @@ export { Fifo } from './containers/fifo';
 export { RowQueue } from './containers/row-queue';
 export { Tournament } from './containers/tournament';
 export { truncate } from './containers/truncate';
+export { type Csv, csvFields, type CsvRow, parseCsv } from './csv';
 export { parseDuration } from './duration';
 export { editDistance } from './edit-distance';
 export { EventQueue } from './event-queue';

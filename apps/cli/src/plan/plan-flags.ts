@@ -47,7 +47,7 @@ export function addPlanOptions(command: Command): void {
   flag(
     '--space <file>',
     'YAML file of GPUs by kind, engine sizes and options to search, for the Pareto front of ' +
-      'cost, goodput, TTFT, TPOT and power (docs/fleet.md; default: --gpus of one kind).',
+      'cost, goodput, TTFT, TPOT and power (docs/planning.md; default: --gpus of one kind).',
   );
   flag(
     '--autoscalers <list>',

@@ -1,3 +1,5 @@
+import { parseCsv } from '@baton/kernel';
+
 /** The figures of a serving measurement. */
 export const ERROR_FIGURES = ['ttft', 'tpot', 'e2el'] as const;
 export type ErrorFigure = (typeof ERROR_FIGURES)[number];
@@ -43,22 +45,19 @@ export function formatErrorTable(rows: readonly ErrorRow[], made: string): strin
 
 /** Reads the text of `formatErrorTable`. */
 export function parseErrorTable(text: string): ErrorRow[] {
-  const lines = text.trimEnd().split('\n');
-  const rows = lines.filter((line) => !line.startsWith('#')).slice(1);
-  return rows.map((line) => {
-    const [system = '', figure, from, to, ...numbers] = line.split(',');
-    const [points, groups, low, median, high, apart] = numbers.map(Number);
+  return parseCsv(text).rows.map(({ cells }) => {
+    const number = (name: string): number => Number(cells[name]);
     return {
-      system,
-      figure: figure as ErrorFigure,
-      loadFrom: Number(from),
-      loadTo: to === '' ? Infinity : Number(to),
-      points: points!,
-      groups: groups!,
-      low: low!,
-      median: median!,
-      high: high!,
-      apart: apart!,
+      system: cells['system'] ?? '',
+      figure: cells['figure'] as ErrorFigure,
+      loadFrom: number('load_from'),
+      loadTo: cells['load_to'] === '' ? Infinity : number('load_to'),
+      points: number('points'),
+      groups: number('groups'),
+      low: number('low'),
+      median: number('median'),
+      high: number('high'),
+      apart: number('apart'),
     };
   });
 }

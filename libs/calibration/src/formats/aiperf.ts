@@ -1,4 +1,4 @@
-import { countIn, type JsonFields, isObject } from '@baton/kernel';
+import { countIn, csvFields, type JsonFields, isObject } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import type { InputOptions, Measured } from './measured';
 import { notesOfRequests } from './request-notes';
@@ -50,7 +50,7 @@ export function readAiperfCsv(path: string, text: string): Measured {
   const summary: Record<string, Record<string, unknown>> = {};
   let header: readonly string[] = [];
   for (const line of text.split(/\r?\n/)) {
-    const [name = '', ...cells] = line.split(',').map((cell) => cell.trim());
+    const [name = '', ...cells] = csvFields(line);
     if (name === 'Metric') {
       header = cells.map((cell) => (cell === 'Value' ? 'avg' : cell));
       continue;

@@ -1,3 +1,4 @@
+import { parseCsv } from '@baton/kernel';
 import { decodeStep, type MeasuredStep, prefillStep } from '../fits/measured-step';
 import { UsageError } from '@baton/config';
 import { findGpu, findModel } from '@baton/hardware';
@@ -18,11 +19,12 @@ const KNOWN = [...NEEDED, 'cached_prefix', 'gpu', 'model', 'tp'];
  * and `tp` it may hold several placements, of which one is chosen.
  */
 export function readGridCsv(path: string, text: string, options: InputOptions): Measured {
-  const lines = text.split(/\r?\n/);
-  const columns = readColumns(path, lines[0] ?? '');
-  const rows = lines
-    .map((line, i) => ({ cells: cellsOf(columns, line), where: `${path}:${i + 1}`, line }))
-    .filter(({ line }, i) => i > 0 && line.trim() !== '');
+  const csv = parseCsv(text);
+  checkColumns(path, csv.columns.map(nameOf));
+  const rows = csv.rows.map(({ line, cells }) => ({
+    cells: new Map(Object.entries(cells).map(([name, cell]) => [nameOf(name), cell])),
+    where: `${path}:${line}`,
+  }));
   const placements = new Map(rows.map(({ cells }) => [placementOf(cells), cells]));
   const chosen = [...placements].filter(([, cells]) => isWanted(cells, options));
   if (chosen.length !== 1) throw undecided(path, [...placements.keys()], chosen.length);
@@ -33,23 +35,18 @@ export function readGridCsv(path: string, text: string, options: InputOptions): 
 
 type Cells = ReadonlyMap<string, string>;
 
-function readColumns(path: string, header: string): string[] {
-  const columns = header.split(',').map((name) => {
-    const trimmed = name.trim().replace(/^\uFEFF/, '');
-    return SYNONYMS[trimmed] ?? trimmed;
-  });
+function nameOf(column: string): string {
+  return SYNONYMS[column] ?? column;
+}
+
+function checkColumns(path: string, columns: readonly string[]): void {
   const unknown = columns.find((name) => !KNOWN.includes(name));
   if (unknown !== undefined) {
     throw new UsageError(`${path}:1: unknown column '${unknown}'; use ${KNOWN.join(', ')}.`);
   }
   const absent = NEEDED.filter((name) => !columns.includes(name));
-  if (absent.length === 0) return columns;
+  if (absent.length === 0) return;
   throw new UsageError(`${path}:1: the columns ${absent.join(', ')} are missing.`);
-}
-
-function cellsOf(columns: readonly string[], line: string): Cells {
-  const values = line.split(',');
-  return new Map(columns.map((name, i) => [name, (values[i] ?? '').trim()]));
 }
 
 function placementOf(cells: Cells): string {

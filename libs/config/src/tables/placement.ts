@@ -10,7 +10,7 @@ import {
 
 const POLICIES = ['pull', ...POLICY_KINDS] as const;
 
-/** The choice of engines, and the admission of requests. Formulas: docs/placement.md. */
+/** The choice of engines, and the admission of requests. Formulas: docs/policies.md. */
 export const PLACEMENT = {
   placement: choiceOrModule(POLICIES, 'pull', {
     help:

@@ -16,7 +16,7 @@ const OPENRELAY = 'OpenRelay: https://openrelay.inc/pricing';
 
 /**
  * List prices on demand, of one provider per GPU. Providers differ by up to five times for the same
- * GPU, so users should replace these defaults (docs/fleet.md).
+ * GPU, so users should replace these defaults (docs/planning.md).
  */
 export const GPU_PRICES: readonly GpuPrice[] = [
   { gpu: 'a100-40g', usdPerHour: 1.99, asOf: '2026-09-20', source: LAMBDA },

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { GPU_POWER, GPU_PRICES } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
 
-const PAGE = readFileSync('docs/fleet.md', 'utf8');
+const PAGE = readFileSync('docs/planning.md', 'utf8');
 
-describe('docs/fleet.md', () => {
+describe('docs/planning.md', () => {
   it('has every price with its date and its source', () => {
     for (const { gpu, usdPerHour, asOf, source } of GPU_PRICES) {
       expect(PAGE).toContain(`| ${gpu} | ${usdPerHour} | ${asOf} | ${source} |`);

@@ -24,7 +24,7 @@ import type { FleetResult, FleetsFound } from './search-fleets';
 
 type Figure = number | null;
 
-/** A fleet at the highest rate that keeps the SLO; docs/fleet.md defines each name. */
+/** A fleet at the highest rate that keeps the SLO; docs/planning.md defines each name. */
 export interface FleetDocument {
   readonly name: string;
   readonly kind: string;

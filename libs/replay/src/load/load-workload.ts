@@ -200,12 +200,17 @@ function loadDataset(
 function datasetOf(
   name: DatasetKind | 'sharegpt',
   values: FlagValues,
-  made: Pick<LoadedWorkload, 'workload' | 'texts'>,
+  {
+    notes: own = [],
+    ...made
+  }: Pick<LoadedWorkload, 'workload' | 'texts'> & {
+    readonly notes?: readonly string[];
+  },
 ): LoadedWorkload {
   const isTimed = ['requestRate', 'rampUpStartRps'].some((flag) =>
     values.has(flag as WorkloadFlag),
   );
-  const notes = isTimed ? [] : ['Without --request-rate all requests arrive at once.'];
+  const notes = isTimed ? own : [...own, 'Without --request-rate all requests arrive at once.'];
   return { ...made, source: { kind: 'dataset', name }, report: undefined, notes };
 }
 

@@ -1,15 +1,16 @@
+import { type CsvRow, parseCsv } from '@baton/kernel';
 import { PiecewiseLinear } from '../port/piecewise-linear';
 import { type BatchAggregates, MIN_STEP_US, type StepTimeModel } from '../port/step-time-model';
 import { isAbove, type OutsideRange } from '../port/valid-range';
 import { RaggedGrid } from './ragged-grid';
-import { badTable, readHeader, readNumber } from './table-cells';
+import { badTable, readNumber } from './table-cells';
 
 const PREFILL = ['prefill_isl', 'prefill_ttft_ms'] as const;
 const DECODE = ['decode_active_kv_tokens', 'decode_context_length', 'decode_itl'] as const;
 
 /** Whether a CSV has the columns of the Dynamo mocker's planner profile. */
 export function isMockerGrid(csv: string): boolean {
-  return readHeader(csv).includes(PREFILL[0]);
+  return parseCsv(csv.split('\n', 1)[0] ?? '').columns.includes(PREFILL[0]);
 }
 
 /**
@@ -72,29 +73,20 @@ interface Rows {
 }
 
 function readRows(csv: string): Rows {
-  const header = readHeader(csv);
-  const absent = [...PREFILL, ...DECODE].filter((name) => !header.includes(name));
+  const { columns, rows: all } = parseCsv(csv);
+  const absent = [...PREFILL, ...DECODE].filter((name) => !columns.includes(name));
   if (absent.length > 0) throw badTable(`line 1 lacks the columns ${absent.join(', ')}`);
   const rows: Rows = { prompts: [], tokens: [] };
-  csv.split(/\r?\n/).forEach((line, i) => {
-    if (i > 0 && line.trim() !== '') readRow(cellsOf(header, line), i + 1, rows);
-  });
+  for (const row of all) readRow(row, rows);
   if (rows.prompts.length > 0 && rows.tokens.length > 0) return rows;
   throw badTable(`it needs rows with ${PREFILL.join(', ')} and rows with ${DECODE.join(', ')}`);
 }
 
-type Cells = ReadonlyMap<string, string>;
-
-function cellsOf(header: readonly string[], line: string): Cells {
-  const values = line.split(',');
-  return new Map(header.map((name, i) => [name, (values[i] ?? '').trim()]));
-}
-
 /** A row has a prompt, a decode point, or both. */
-function readRow(cells: Cells, line: number, rows: Rows): void {
-  const isGiven = (names: readonly string[]) => names.some((name) => cells.get(name) !== '');
+function readRow({ cells, line }: CsvRow, rows: Rows): void {
+  const isGiven = (names: readonly string[]) => names.some((name) => cells[name] !== '');
   const number = (name: string, min: number) =>
-    readNumber({ text: cells.get(name) ?? '', name, line, min });
+    readNumber({ text: cells[name] ?? '', name, line, min });
   if (isGiven(PREFILL)) {
     rows.prompts.push({ tokens: number(PREFILL[0], 1), ms: number(PREFILL[1], 0) });
   }

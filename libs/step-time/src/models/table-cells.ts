@@ -1,11 +1,5 @@
 import { HardwareError } from '@baton/hardware';
 
-/** Names of the columns. */
-export function readHeader(csv: string): string[] {
-  const [first = ''] = csv.split(/\r?\n/, 1);
-  return first.split(',').map((name) => name.trim());
-}
-
 export interface Cell {
   readonly text: string;
   /** Name of the column. */

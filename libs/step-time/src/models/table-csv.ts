@@ -1,5 +1,6 @@
 import { type EnginePlacement, goesBy } from '@baton/hardware';
-import { badTable, readHeader, readNumber } from './table-cells';
+import { parseCsv } from '@baton/kernel';
+import { badTable, readNumber } from './table-cells';
 
 /** One measured step. */
 export interface TableRow {
@@ -31,34 +32,21 @@ type Cells = Readonly<Record<Column, string>>;
  * @throws HardwareError `bad-profile` with the line, or with what the table has instead
  */
 export function readTable(csv: string, placement: EnginePlacement): TableRow[] {
-  const lines = csv.split(/\r?\n/).map((line) => line.trim());
-  const columns = checkedHeader(csv);
+  const { columns, rows: all } = parseCsv(csv);
+  const absent = COLUMNS.filter((name) => !columns.includes(name));
+  if (absent.length > 0) throw badTable(`line 1 lacks the columns ${absent.join(', ')}`);
   const present = new Set<string>();
   const rows: TableRow[] = [];
-  for (let i = 1; i < lines.length; i++) {
-    if (lines[i] === '') continue;
-    const cells = readCells(lines[i]!, columns);
+  for (const { line, cells: given } of all) {
+    const cells = given as Cells;
     present.add(`${cells.model} on ${cells.gpu} TP${cells.tp}`);
-    if (isOf(cells, placement)) rows.push(readRow(cells, i + 1));
+    if (isOf(cells, placement)) rows.push(readRow(cells, line));
   }
   if (rows.length > 0) return rows;
   const { model, gpu, tp } = placement;
   throw badTable(
     `it has no rows for ${model.name} on ${gpu.name} TP${tp}, only for: ${[...present].join(', ')}`,
   );
-}
-
-function checkedHeader(csv: string): readonly string[] {
-  const columns = readHeader(csv);
-  const absent = COLUMNS.filter((name) => !columns.includes(name));
-  if (absent.length > 0) throw badTable(`line 1 lacks the columns ${absent.join(', ')}`);
-  return columns;
-}
-
-function readCells(line: string, columns: readonly string[]): Cells {
-  const values = line.split(',');
-  const cells = columns.map((name, i) => [name, (values[i] ?? '').trim()]);
-  return Object.fromEntries(cells) as Cells;
 }
 
 function isOf(cells: Cells, { model, gpu, tp }: EnginePlacement): boolean {

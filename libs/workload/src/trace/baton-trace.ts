@@ -162,10 +162,11 @@ export function blockHashes(fields: TraceFields, most: number): number[] {
   }
   return hashes.map((hash) => {
     if (typeof hash === 'string' && hash !== '') return hashString(hash) || 1;
-    if (Number.isSafeInteger(hash) && Number(hash) >= 0) return Number(hash);
+    if (typeof hash === 'number' && Number.isSafeInteger(hash)) {
+      return hash >= 0 ? hash : hashString(String(hash)) || 1;
+    }
     throw fields.error(
-      `block_hashes holds ${quoted(JSON.stringify(hash))}, which is neither text nor a ` +
-        'whole number from 0',
+      `block_hashes holds ${fields.shown(hash)}, which is neither text nor a whole number`,
     );
   });
 }

@@ -11,9 +11,27 @@ describe('CalendarClock', () => {
    * parse run.
    */
   const times = fc
-    .tuple(two(1), two(2), two(61), fc.constantFrom('', '.', '.5', '.123456789', '.1234567890'))
+    .tuple(
+      two(1),
+      two(2),
+      two(61),
+      fc.constantFrom('', '.', '.5', ',5', '.123456789', '.1234567890'),
+    )
     .map(([hour, minute, second, decimals]) => `2024-02-29 ${hour}:${minute}:${second}${decimals}`);
-  const offsets = fc.constantFrom('', '', '', 'Z', '+00:00', '+01:00', '+25:00', ' ');
+  const offsets = fc.constantFrom(
+    '',
+    '',
+    '',
+    'Z',
+    '+00:00',
+    '+01:00',
+    '+25:00',
+    ' ',
+    ' UTC',
+    '+0100',
+    ' +01',
+    ',7',
+  );
   const texts = fc.tuple(times, offsets).map(([time, offset]) => `${time}${offset}`);
   const cut = fc.tuple(texts, fc.nat(30)).map(([text, length]) => text.slice(0, length));
 

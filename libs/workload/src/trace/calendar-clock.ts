@@ -7,6 +7,8 @@ const SECOND_LENGTH = 19;
 const US_PER_SECOND = 1_000_000;
 const DOT = '.';
 const COLON = ':';
+/** Its parts are where the quick reading looks for them. */
+const USUAL = /^.{16}:\d{2}(?:\.\d{1,9})?(?:$|[^\d.,])/;
 
 /**
  * Reads the calendar times of one file quickly. Most times have the same minute as the previous
@@ -30,6 +32,7 @@ export class CalendarClock {
     }
     const time = parseTimestamp(text);
     if (time === undefined) return NaN;
+    if (!USUAL.test(text)) return time.seconds * US_PER_SECOND + Math.round(time.nanos / 1_000);
     this.minute = text.slice(0, MINUTE_LENGTH);
     this.offset = text.slice(decimalsEnd(text));
     this.minuteUs = (time.seconds - digits(text, MINUTE_LENGTH + 1, SECOND_LENGTH)) * US_PER_SECOND;

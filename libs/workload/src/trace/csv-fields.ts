@@ -1,4 +1,4 @@
-import type { Micros } from '@baton/kernel';
+import { csvFields, type Micros } from '@baton/kernel';
 
 const COMMA = 44;
 const ZERO = 48;
@@ -9,8 +9,8 @@ const EXACT_DIGITS = 15;
 const DECIMAL = /^\d+(\.\d*)?([eE][+-]?\d+)?$/;
 
 /**
- * The fields of one line of comma-separated values without quotes, found without substrings. One
- * object serves all lines of a file.
+ * The fields of one line of comma-separated values, found without substrings unless the line has
+ * quotes. One object serves all lines of a file.
  */
 export class CsvFields {
   private line = '';
@@ -26,6 +26,7 @@ export class CsvFields {
    * equals `columns`.
    */
   read(line: string): number {
+    if (line.includes('"')) return this.readQuoted(line);
     this.line = line;
     let field = 0;
     for (let i = 0; i < line.length; i++) {
@@ -36,6 +37,18 @@ export class CsvFields {
     field += 1;
     if (field <= this.columns) this.begins[field] = line.length + 1;
     return field;
+  }
+
+  private readQuoted(line: string): number {
+    const fields = csvFields(line);
+    this.line = fields.join(',');
+    let begin = 0;
+    for (let field = 0; field < Math.min(fields.length, this.columns); field++) {
+      this.begins[field] = begin;
+      begin += fields[field]!.length + 1;
+      this.begins[field + 1] = begin;
+    }
+    return fields.length;
   }
 
   text(field: number): string {

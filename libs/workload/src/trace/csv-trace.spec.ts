@@ -85,6 +85,22 @@ describe('Azure traces', () => {
     expect(error.reason).toContain(reason);
   });
 
+  it('may have quotes around any field, with commas in them', () => {
+    const quoted = read(
+      '"TIMESTAMP","ContextTokens","a, b",GeneratedTokens',
+      '"2024-05-10 00:00:00.5+00:00","100","1,024","3"',
+      '"2024-05-10 02:00:00.507+02:00",100,"",4',
+      '2024-05-10 00:00:01,200,x,5',
+    );
+    expect(rowsOf(quoted)).toEqual([
+      [0, 100, 3],
+      [7_000, 100, 4],
+      [500_000, 200, 5],
+    ]);
+    const refused = refusalOf([AZURE, '"2024-05-10 00:00:00","many","3"']);
+    expect(refused.reason).toContain('ContextTokens "many" is not');
+  });
+
   it('round-trip with any content', () => {
     const row = fc.record({
       gapUs: fc.nat(100_000_000),
@@ -232,7 +248,21 @@ describe('parseTimestamp', () => {
     );
   });
 
-  it('honours an offset', () => {
-    expect(parseTimestamp('1970-01-01 02:00:00+02:00')).toEqual({ seconds: 0, nanos: 0 });
+  it.each([
+    '1970-01-01 02:00:00.25+02:00',
+    '1970-01-01 02:00:00.250 +0200',
+    '1970-01-01T02:00:00.25+02',
+    '1970-01-01 00:00:00.250000 UTC',
+    '1970/1/1 0:00:00,25',
+    '1970-01-01T00:00:00.25z',
+  ])('reads %s as data frames and spreadsheets write it', (text) => {
+    expect(parseTimestamp(text)).toEqual({ seconds: 0, nanos: 250_000_000 });
   });
+
+  it.each(['1/2/1970 0:00:00', '1970-01-01', '1970-01-01 00:00:00 CET', '1970-01-01 00:00:00+2'])(
+    'refuses %s, which has no one meaning',
+    (text) => {
+      expect(parseTimestamp(text)).toBeUndefined();
+    },
+  );
 });

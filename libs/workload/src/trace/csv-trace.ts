@@ -1,4 +1,4 @@
-import { hashString, type Micros } from '@baton/kernel';
+import { csvFields, hashString, type Micros } from '@baton/kernel';
 import { MOST_TOKENS } from '../workload';
 import { CalendarClock } from './calendar-clock';
 import { CsvFields } from './csv-fields';
@@ -80,7 +80,7 @@ export function neededColumns(layout: CsvLayout): string[] {
 
 /** The names in a line that may be a header. */
 export function columnNames(line: string): string[] {
-  return line.trim().split(',');
+  return csvFields(line.trim());
 }
 
 /**

@@ -15,7 +15,7 @@ export class TraceFields {
   static parse(text: string, file: string, line: number): TraceFields {
     let value: unknown;
     try {
-      value = JSON.parse(text);
+      value = JSON.parse(withLargeIntegers(text));
     } catch (error) {
       throw new TraceError(file, line, `${quoted(text)} is broken JSON (${reasonOf(error)})`);
     }
@@ -50,13 +50,18 @@ export class TraceFields {
     throw this.fieldError(name, `is not a number from 0 to ${to}`);
   }
 
-  /** The key of a field if it is there, in [1, 2^53): the hash of a text, or the number itself. */
+  /**
+   * The key of a field if it is there, in [1, 2^53): a number above 0 itself, else the hash of the
+   * text or of the digits.
+   */
   key(name: string): number | undefined {
     if (!this.has(name)) return undefined;
     const value = this.values[name];
     if (typeof value === 'string' && value !== '') return hashString(value) || 1;
-    if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value) || hashString('0');
-    throw this.fieldError(name, 'is neither text nor a whole number from 0');
+    if (typeof value === 'number' && Number.isSafeInteger(value)) {
+      return value > 0 ? value : hashString(String(value)) || 1;
+    }
+    throw this.fieldError(name, 'is neither text nor a whole number');
   }
 
   text(name: string, longest: number): string | undefined {
@@ -92,10 +97,30 @@ export class TraceFields {
 
   fieldError(name: string, why: string): TraceError {
     if (!this.has(name)) return this.error(`${name} is missing`);
-    return this.error(`${name} ${quoted(JSON.stringify(this.values[name]))} ${why}`);
+    return this.error(`${name} ${this.shown(this.values[name])} ${why}`);
+  }
+
+  /** A value as the file has it. */
+  shown(value: unknown): string {
+    return quoted(typeof value === 'string' ? value : JSON.stringify(value));
   }
 
   error(reason: string): TraceError {
     return new TraceError(this.file, this.line, reason);
   }
+}
+
+/** A text, or a number as JSON writes it. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const LONG_DIGITS = /\d{16}/;
+
+/**
+ * The JSON with integers beyond 2^53 as texts, because numbers of JavaScript would merge them. They
+ * are identities in traces: no count is as large.
+ */
+function withLargeIntegers(json: string): string {
+  if (!LONG_DIGITS.test(json)) return json;
+  return json.replace(TOKEN, (token) =>
+    /^-?\d{16,}$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token,
+  );
 }

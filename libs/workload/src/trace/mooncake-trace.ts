@@ -1,19 +1,20 @@
 import { msToUs } from '@baton/kernel';
+import { IdTable } from './id-table';
 import { TraceFields } from './json-fields';
 import { LimitedReader } from './limited-reader';
 import { RequestCollector } from './request-collector';
-import { quoted, type Trace, type TraceOptions } from './trace-reader';
+import { type Trace, type TraceOptions } from './trace-reader';
 
 /**
  * Tokens per block hash in the released traces of Mooncake (kvcache-ai/Mooncake, FAST25-release).
  */
 const BLOCK_TOKENS = 512;
 const MOST_MS = 4e12;
-const MOST_ID = Number.MAX_SAFE_INTEGER;
 
 /**
  * Reads Mooncake's JSON lines: `timestamp` in ms, `input_length`, `output_length`, and `hash_ids`,
- * one per block of the prompt; the prompt may fill the last block in part. It also reads Dynamo's
+ * an integer of any size per block of the prompt; the prompt may fill the last block in part. It
+ * also reads Dynamo's
  * additions: a row of a `session_id` without `timestamp` arrives `delay` ms after the previous row
  * of its session. Dynamo's agentic graphs (`wait_for`) are refused. Arrivals count from the
  * earliest request.
@@ -22,6 +23,7 @@ export class MooncakeTraceReader extends LimitedReader {
   readonly format = 'mooncake';
   private readonly blockTokens: number;
   protected readonly collector: RequestCollector;
+  private readonly ids = new IdTable();
   /** Last row of each session. */
   private readonly lastRows = new Map<number, number>();
 
@@ -68,21 +70,20 @@ export class MooncakeTraceReader extends LimitedReader {
 
   private hashIds(fields: TraceFields, promptTokens: number): readonly number[] {
     const ids = fields.list('hash_ids');
-    for (let i = 0; i < ids.length; i++) {
-      const id = ids[i];
-      // The common case comes first, because this runs for every block of the trace.
-      if (typeof id === 'number' && id >= 0 && id < MOST_ID && id === Math.floor(id)) continue;
-      throw fields.error(
-        `hash_ids holds ${quoted(JSON.stringify(id))}, which is not a whole number from 0 ` +
-          'below 2^53 - 1',
-      );
-    }
     if (ids.length > Math.ceil(promptTokens / this.blockTokens)) {
       throw fields.error(
         `${ids.length} hash_ids are too many for ${promptTokens} tokens in blocks of ` +
           `${this.blockTokens}`,
       );
     }
-    return ids as number[];
+    return ids.map((id) => {
+      const number = this.ids.numberOf(id);
+      if (number !== undefined) return number;
+      throw fields.error(
+        this.ids.isFull
+          ? 'the trace has too many different hash_ids that are negative or above 2^52'
+          : `hash_ids holds ${fields.shown(id)}, which is not a whole number`,
+      );
+    });
   }
 }

@@ -114,7 +114,7 @@ describe('the measurements of a request', () => {
   });
 
   it.each([
-    [{ outcome: 'fine' }, 'outcome ""fine"" is none of completed, failed, aborted'],
+    [{ outcome: 'fine' }, 'outcome "fine" is none of completed, failed, aborted'],
     [{ tokens: -1 }, 'tokens "-1" is not a whole number'],
     [{ seen: 7 }, 'seen "7" is not an object'],
     [{ gaps_us: [[1]] }, 'gaps_us holds [1], which is not a pair of length and count'],

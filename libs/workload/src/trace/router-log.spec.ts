@@ -42,7 +42,7 @@ describe('the access log of a router', () => {
   });
 
   it.each([
-    [line({ time: 'today' }), 'access.jsonl:1: time ""today"" is not a time like'],
+    [line({ time: 'today' }), 'access.jsonl:1: time "today" is not a time like'],
     [line({ prompt_tokens: -1 }), 'access.jsonl:1: prompt_tokens'],
     [line({ block_size: 0 }), 'access.jsonl:1: block_size'],
   ])('refuses %s', (text, complaint) => {

@@ -5,13 +5,14 @@ export interface Timestamp {
 }
 
 const SHAPE =
-  /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})?$/;
+  /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})[ Tt](\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?(?: ?(Z|z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?$/;
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
- * Reads `2023-11-16 18:15:46.6805900`, with up to nine decimals and an optional offset (`Z`,
- * `+00:00`). A time without offset is UTC. Undefined for any other text, including dates that do
- * not exist.
+ * Reads `2023-11-16 18:15:46.6805900` and the same as spreadsheets and data frames write it: a `T`,
+ * slashes, a decimal comma, single digits, up to nine decimals, and an offset (`Z`, `UTC`, `+00:00`,
+ * `+0000`, `+00`) with or without a space. A time without offset is UTC. Undefined for any other
+ * text, including dates that do not exist, and those that begin with a day or a month.
  */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = SHAPE.exec(text);
@@ -31,9 +32,9 @@ export function parseTimestamp(text: string): Timestamp | undefined {
 }
 
 function offsetSeconds(offset: string): number | undefined {
-  if (offset === 'Z') return 0;
+  if (/^[A-Za-z]/.test(offset)) return 0;
   const hours = Number(offset.slice(1, 3));
-  const minutes = Number(offset.slice(4, 6));
+  const minutes = Number(offset.slice(3).replace(':', ''));
   if (hours > 23 || minutes > 59) return undefined;
   return (offset.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60);
 }

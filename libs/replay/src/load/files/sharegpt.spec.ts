@@ -41,6 +41,36 @@ describe('a ShareGPT file', () => {
     expect(workload.arrivalUs[2]).toBe(3e5);
   });
 
+  it('says what it leaves out, and that it has fewer than asked for', async () => {
+    const { notes } = await load({ numPrompts: '10', requestRate: '1' });
+    expect(notes).toEqual([
+      'Of the conversations 4 are left out: 2 without a question and an answer, ' +
+        '1 with a question or an answer below 4 tokens, ' +
+        '1 above 1024 tokens of question or 2048 in all.',
+      'The file has 3 usable conversations of the 10 that --num-prompts asks for.',
+    ]);
+    expect((await load({ numPrompts: '2', requestRate: '1' })).notes).toHaveLength(1);
+  });
+
+  it('may have role and content, instructions first, and an answer before the question', async () => {
+    const QUESTION = 'Name a prime number larger than one hundred, please.';
+    const ANSWER = 'One hundred and one is the smallest prime above one hundred.';
+    const side = (role: string, content: unknown) => ({ role, content });
+    const [asked, answered] = [side('user', QUESTION), side('assistant', ANSWER)];
+    const talks = [
+      { conversations: [asked, answered] },
+      { messages: [side('system', 'You are a careful assistant.'), asked, answered] },
+      { conversations: [{ from: 'gpt', value: 'I begin.' }, asked, answered] },
+      { messages: [side('user', [{ type: 'text', text: QUESTION }]), answered] },
+      { messages: [side('system', 'There is nothing but this instruction.')] },
+    ];
+    const roles = join(folder, 'roles.json');
+    writeFileSync(roles, JSON.stringify(talks));
+    const { texts, notes } = await load({ datasetFile: roles, requestRate: '1' });
+    expect(texts).toEqual([QUESTION, QUESTION, QUESTION, QUESTION]);
+    expect(notes).toHaveLength(1);
+  });
+
   it('is read only as far as needed, with one output length where it is given', async () => {
     const { workload, texts } = await load({ numPrompts: '2', sharegptOutputLen: '9' });
     expect(texts).toHaveLength(2);

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { reasonOf } from '@baton/kernel';
+import { isObject, type JsonFields, reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { datasetArrivals } from '../dataset';
@@ -16,6 +16,18 @@ const LEAST_TOKENS = 4;
 const MOST_PROMPT_TOKENS = 1024;
 const MOST_TOKENS = 2048;
 
+/** Sides of a conversation, in `from` or `role`, that ask no question. */
+const NO_QUESTIONS = new Set([
+  'system',
+  'developer',
+  'gpt',
+  'assistant',
+  'chatgpt',
+  'bing',
+  'bard',
+  'model',
+]);
+
 interface Exchange {
   readonly prompt: string;
   readonly promptTokens: number;
@@ -26,11 +38,21 @@ interface Exchange {
 export interface TextWorkload {
   readonly workload: Workload;
   readonly texts: readonly string[];
+  /** One sentence each: what was left out, and that there are fewer requests than asked for. */
+  readonly notes: readonly string[];
+}
+
+/** Conversations that were left out, by reason. */
+interface LeftOut {
+  withoutExchange: number;
+  tooShort: number;
+  tooLong: number;
 }
 
 /**
  * First messages and answers of a ShareGPT file, in its order, up to the requested number. Lengths
- * are counted in o200k_base. Texts outside of the limits of `vllm bench serve` are left out.
+ * are counted in o200k_base. Texts outside of the limits of `vllm bench serve` are left out, and the
+ * notes count them.
  *
  * @throws UsageError when the file cannot be read or has no usable conversation
  */
@@ -41,9 +63,10 @@ export async function loadShareGpt(
   const path = flags.text('datasetFile');
   if (path === undefined) throw new UsageError('--dataset sharegpt needs --dataset-file FILE.');
   const wanted = flags.count('numPrompts', 0) ?? PROMPTS;
-  const found = await exchangesIn(path, wanted, flags.count('sharegptOutputLen'));
+  const { found, leftOut } = await exchangesIn(path, wanted, flags.count('sharegptOutputLen'));
   if (found.length === 0 && wanted > 0) {
-    throw new UsageError(`${path} has no usable conversation; the format must be ShareGPT.`);
+    const why = leftOutText(leftOut) || 'the format must be ShareGPT';
+    throw new UsageError(`${path} has no usable conversation; ${why}.`);
   }
   const { arrivalUs } = datasetArrivals(flags, seed, found.length);
   const builder = new WorkloadBuilder({ contentBlockTokens: blockSize });
@@ -55,6 +78,7 @@ export async function loadShareGpt(
   return {
     workload: builder.build(),
     texts: found.slice(0, count).map(({ prompt }) => prompt),
+    notes: notesOn({ found: found.length, wanted: flags.count('numPrompts', 0) }, leftOut),
   };
 }
 
@@ -62,23 +86,27 @@ async function exchangesIn(
   path: string,
   wanted: number,
   outputLength: number | undefined,
-): Promise<Exchange[]> {
+): Promise<{ found: Exchange[]; leftOut: LeftOut }> {
   const { defaultTokenizer } = await import('@baton/text');
   const tokenizer = defaultTokenizer();
   const lengthOf = (text: string): number => tokenizer.encode(text, MOST_TOKENS).length;
   const found: Exchange[] = [];
+  const leftOut: LeftOut = { withoutExchange: 0, tooShort: 0, tooLong: 0 };
   const objects = new JsonObjects(path, (object) => {
-    const [prompt, answer] = messagesOf(object);
-    if (prompt === undefined || answer === undefined) return true;
+    const [prompt, answer] = firstExchange(object);
+    if (prompt === undefined || answer === undefined) {
+      leftOut.withoutExchange += 1;
+      return true;
+    }
     const promptTokens = lengthOf(prompt);
     const outputTokens = outputLength ?? lengthOf(answer);
-    if (isUsable(promptTokens, outputTokens, outputLength !== undefined)) {
-      found.push({ prompt, promptTokens, outputTokens });
-    }
+    const fault = faultOf(promptTokens, outputTokens, outputLength !== undefined);
+    if (fault === undefined) found.push({ prompt, promptTokens, outputTokens });
+    else leftOut[fault] += 1;
     return found.length < wanted;
   });
   if (wanted > 0) await readChunks(path, objects);
-  return found;
+  return { found, leftOut };
 }
 
 async function readChunks(path: string, objects: JsonObjects): Promise<void> {
@@ -91,18 +119,64 @@ async function readChunks(path: string, objects: JsonObjects): Promise<void> {
   }
 }
 
-/** The first two messages of a conversation. */
-function messagesOf(object: unknown): (string | undefined)[] {
-  const { conversations } = (object ?? {}) as { conversations?: unknown };
-  if (!Array.isArray(conversations)) return [];
-  return (conversations as unknown[]).slice(0, 2).map((message) => {
-    const { value } = (message ?? {}) as { value?: unknown };
-    return typeof value === 'string' ? value : undefined;
-  });
+/**
+ * The first question of a conversation and the message behind it. The messages are those of
+ * `conversations` (`from`, `value`) or of `messages` (`role`, `content`). Instructions before the
+ * question are no prompt, nor is an answer without a question.
+ */
+function firstExchange(object: unknown): (string | undefined)[] {
+  const { conversations, messages } = fieldsOf(object);
+  const given = [conversations, messages].find(Array.isArray) as unknown[] | undefined;
+  const all = (given ?? []).map(fieldsOf);
+  const first = all.findIndex(({ from, role }) => !NO_QUESTIONS.has(String(from ?? role)));
+  if (first < 0) return [];
+  return all.slice(first, first + 2).map(({ value, content }) => textOf(value ?? content));
 }
 
-function isUsable(promptTokens: number, outputTokens: number, isOutputGiven: boolean): boolean {
-  if (promptTokens < LEAST_TOKENS || promptTokens > MOST_PROMPT_TOKENS) return false;
-  if (!isOutputGiven && outputTokens < LEAST_TOKENS) return false;
-  return promptTokens + outputTokens <= MOST_TOKENS;
+function fieldsOf(value: unknown): JsonFields {
+  return isObject(value) ? value : {};
+}
+
+/** A text, or the texts among the parts of a message. */
+function textOf(content: unknown): string | undefined {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return undefined;
+  const texts = content.map((part) => fieldsOf(part)['text']);
+  return texts.filter((text) => typeof text === 'string').join('') || undefined;
+}
+
+/** Undefined for usable lengths. */
+function faultOf(
+  promptTokens: number,
+  outputTokens: number,
+  isOutputGiven: boolean,
+): 'tooShort' | 'tooLong' | undefined {
+  if (promptTokens < LEAST_TOKENS) return 'tooShort';
+  if (!isOutputGiven && outputTokens < LEAST_TOKENS) return 'tooShort';
+  const isLong = promptTokens > MOST_PROMPT_TOKENS || promptTokens + outputTokens > MOST_TOKENS;
+  return isLong ? 'tooLong' : undefined;
+}
+
+/** `3 are left out: 2 without a question and an answer, 1 longer than …`; empty for none. */
+function leftOutText({ withoutExchange, tooShort, tooLong }: LeftOut): string {
+  const parts = [
+    [withoutExchange, 'without a question and an answer'],
+    [tooShort, `with a question or an answer below ${LEAST_TOKENS} tokens`],
+    [tooLong, `above ${MOST_PROMPT_TOKENS} tokens of question or ${MOST_TOKENS} in all`],
+  ] as const;
+  const named = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  const sum = withoutExchange + tooShort + tooLong;
+  return sum === 0 ? '' : `${sum} ${sum === 1 ? 'is' : 'are'} left out: ${named.join(', ')}`;
+}
+
+function notesOn(
+  { found, wanted }: { readonly found: number; readonly wanted: number | undefined },
+  leftOut: LeftOut,
+): string[] {
+  const text = leftOutText(leftOut);
+  const fewer =
+    wanted !== undefined && found < wanted
+      ? [`The file has ${found} usable conversations of the ${wanted} that --num-prompts asks for.`]
+      : [];
+  return [...(text === '' ? [] : [`Of the conversations ${text}.`]), ...fewer];
 }

@@ -1,3 +1,4 @@
+import { csvFields } from '@baton/kernel';
 import type { TableLayout } from './table-layout';
 
 /** One point: its place in the columns before `us`, and the times measured there. */
@@ -32,7 +33,7 @@ export function readOwnTable(csv: string, layout: TableLayout): OwnTable | Table
   const points = new Map<string, OwnPoint>();
   for (const [i, line] of lines.entries()) {
     if (line.trim() === '') continue;
-    const fields = line.split(',').map((field) => field.trim());
+    const fields = csvFields(line);
     const complaint = wrongField(fields, layout);
     if (complaint !== undefined) return { line: i + 2, complaint };
     addPoint(points, fields);

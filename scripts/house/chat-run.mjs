@@ -1,7 +1,7 @@
-// Counts the functions that a chat enters, with V8's precise coverage: `node hops-run.mjs <build>`.
+// Counts the functions that a chat enters, with V8's precise coverage: `node chat-run.mjs <build>`.
 // The cluster is 1P1D over the in-process transport, with the default options but for its ports.
 import 'reflect-metadata';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -20,11 +20,7 @@ const prefix = `${pathToFileURL(build)}/`;
 const require = createRequire(join(build, 'main.js'));
 const { ClusterFixture } = require(join(build, 'apps/api/test/cluster-fixture.js'));
 
-const { defaultConfig } = ['config', 'runtime']
-  .map((lib) => join(build, 'libs', lib, 'src/index.js'))
-  .filter(existsSync)
-  .map(require)[0];
-
+const { defaultConfig } = require(join(build, 'libs/config/src/index.js'));
 const options = defaultConfig({ topology: '1P1D', port: 0, logLevel: 'silent' });
 const cluster = await ClusterFixture.start({ prefill: 1, decode: 1 }, options);
 const session = new Session();
@@ -50,10 +46,11 @@ await cluster.stop();
 
 const seen = [...new Set(asked.flatMap((counts) => [...counts.keys()]))];
 const entered = seen.filter((key) => median(asked, key) > most(idle, key));
-const files = [...new Set(entered.map((key) => key.split('#')[0]))].sort();
-process.stdout.write(
-  `\n${JSON.stringify({ files: files.length, functions: entered.length, which: files })}\n`,
-);
+const functions = entered.map((key) => {
+  const [, file, name] = /^(.+)\.js#(.*)@\d+$/.exec(key);
+  return { file: `${file}.ts`, name };
+});
+process.stdout.write(`\n${JSON.stringify(functions)}\n`);
 process.exit(0);
 
 /** Calls of each function of the product since the previous call of this one. */
