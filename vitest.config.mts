@@ -22,6 +22,9 @@ const WORKERS: Readonly<Record<string, number>> = {
   ...Object.fromEntries(ALONE.map((name) => [name, 1])),
 };
 
+/** Not beside the shared options, where a run of one project would make them twice. */
+const globalSetup = ['test/support/temporary-folder.ts', 'test/support/find-redis.ts'];
+
 const outside = FOLDERS.map((name) => `test/${name}/**`);
 
 export default defineConfig({
@@ -32,7 +35,6 @@ export default defineConfig({
     // the tests.
     isolate: false,
     maxWorkers: CORES,
-    globalSetup: ['test/support/temporary-folder.ts', 'test/support/find-redis.ts'],
     // Compiling the modules of one app takes as long as loading it in a worker.
     experimental: { fsModuleCache: true, fsModuleCachePath: moduleCache(root) },
     // They end what hangs, on the slowest machine; no test is judged by its time.
@@ -56,7 +58,8 @@ function project(
 ): TestProjectInlineConfiguration {
   const maxWorkers = WORKERS[name] ?? CORES;
   const groupOrder = FOLDERS.indexOf(name) + 1;
-  return { extends: true, test: { name, ...files, maxWorkers, sequence: { groupOrder } } };
+  const sequence = { groupOrder };
+  return { extends: true, test: { name, ...files, globalSetup, maxWorkers, sequence } };
 }
 
 function specsIn(folder: string): string {
