@@ -130,11 +130,13 @@ class Trips {
     this.whenBack();
   }
 
-  /** Sends a request whenever one returns, while `goesOn` is true. Ends when all have returned. */
-  async keepOutstanding(outstanding: number, goesOn: () => boolean): Promise<number[]> {
+  /**
+   * Sends a request whenever one returns, while `continues` is true. Ends when all have returned.
+   */
+  async keepOutstanding(outstanding: number, continues: () => boolean): Promise<number[]> {
     const ended = new Promise<void>((resolve) => {
       this.whenBack = () => {
-        if (goesOn()) this.begin();
+        if (continues()) this.begin();
         else if (this.begunMs.size === 0) resolve();
       };
     });

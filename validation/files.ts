@@ -6,14 +6,14 @@ import { parseCsv } from '@baton/kernel';
 export const DATA = join(__dirname, '..', '..', 'data');
 
 /** The lines of a shipped file, without its last line break. */
-export function linesOf(...path: string[]): string[] {
+export function readLines(...path: string[]): string[] {
   return readFileSync(join(DATA, ...path), 'utf8')
     .trimEnd()
     .split(/\r?\n/);
 }
 
 /** The lines of a shipped gzip file, without its last line break. */
-export function zippedLinesOf(...path: string[]): string[] {
+export function readZippedLines(...path: string[]): string[] {
   return gunzipSync(readFileSync(join(DATA, ...path)))
     .toString()
     .trimEnd()

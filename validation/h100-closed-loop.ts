@@ -15,7 +15,7 @@ import {
   parameterCount,
 } from '@baton/hardware';
 import { WorkloadBuilder, type Workload } from '@baton/workload';
-import { linesOf, rowsOf } from './files';
+import { readLines, rowsOf } from './files';
 import type { Finding } from './finding';
 import { BenchSweep, type SweepResult } from './h100-sweep';
 import { aggregatedScenario } from './one-engine';
@@ -213,7 +213,7 @@ function qwen3OnH100(linear: Fitted['linear']): StepTimeModel {
 }
 
 function carriedOver(): StepTimeProfile {
-  const all = JSON.parse(linesOf('profiles', 'unified_model.json').join('\n')) as Unified[];
+  const all = JSON.parse(readLines('profiles', 'unified_model.json').join('\n')) as Unified[];
   const llama = all.find(
     ({ gpu, model, tp }) => gpu.startsWith('H100') && model.endsWith('8B') && tp === 1,
   )!;

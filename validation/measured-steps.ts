@@ -5,7 +5,7 @@ import { median } from '@baton/kernel';
 import { buildStepTimeModel, type StepTimeModel } from '@baton/step-time';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DATA, zippedLinesOf } from './files';
+import { DATA, readZippedLines } from './files';
 import { percent } from './serving/scoreboard';
 
 const FOLDER = ['measured', 'pytorch-hopper'];
@@ -63,7 +63,7 @@ function composedModel(gpu: string, name: string, format: string): StepTimeModel
 /** Measurements of the same batch together. */
 function batchesOf(gpu: string, file: string): MeasuredStep[][] {
   const batches = new Map<string, MeasuredStep[]>();
-  for (const line of zippedLinesOf(...FOLDER, gpu, file)) {
+  for (const line of readZippedLines(...FOLDER, gpu, file)) {
     const step = parseStepLogLine(line);
     const key = JSON.stringify({ ...step, ms: 0 });
     batches.set(key, [...(batches.get(key) ?? []), step]);

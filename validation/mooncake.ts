@@ -2,7 +2,7 @@ import { findGpu, findModel } from '@baton/hardware';
 import { PrefixMemory } from '@baton/policies';
 import { buildStepTimeModel, prefillUs } from '@baton/step-time';
 import { openTrace, type Workload } from '@baton/workload';
-import { linesOf, rowsOf } from './files';
+import { readLines, rowsOf } from './files';
 import type { Finding } from './finding';
 
 const FIGURES = ['published', 'mooncake_fast25_fig8_fig9.csv'];
@@ -23,7 +23,7 @@ export const HIT_RATE_AIM = { synthetic: 2, conversation: undefined } as const;
 
 export function traceOf(name: TraceName): Workload {
   const reader = openTrace('mooncake', { file: TRACES[name] });
-  linesOf('traces', TRACES[name]).forEach((line, i) => reader.push(line, i + 1));
+  readLines('traces', TRACES[name]).forEach((line, i) => reader.push(line, i + 1));
   return reader.finishTrace().workload;
 }
 

@@ -4,7 +4,7 @@ import { findGpu, findModel, kvCapacityBlocks, NULL_BLOCKS } from '@baton/hardwa
 import type { StepTimeModel } from '@baton/step-time';
 import { WorkloadBuilder, type Workload } from '@baton/workload';
 import { rtxPro6000Model } from './composed';
-import { linesOf } from './files';
+import { readLines } from './files';
 import type { Finding } from './finding';
 import { aggregatedScenario } from './one-engine';
 
@@ -38,7 +38,7 @@ interface Means {
  * constant per step, fitted to the mean TPOT of every third request and reported on the others.
  */
 export function vllmLog(): { findings: Finding[]; note: string } {
-  const logged = linesOf(...FOLDER, 'requests.jsonl').map((line) => JSON.parse(line) as Logged);
+  const logged = readLines(...FOLDER, 'requests.jsonl').map((line) => JSON.parse(line) as Logged);
   const workload = workloadOf(logged);
   const isFit = (row: number): boolean => row % FIT_EVERY === 0;
   const target = measured(logged, isFit).tpotMs;

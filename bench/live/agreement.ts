@@ -38,11 +38,11 @@ export function comparisonOf(args: readonly string[]): ClockComparison {
 }
 
 /** Runs on both clocks for each placement, and takes the median deviation of each figure. */
-export async function compareClocks(asked: ClockComparison): Promise<Record<string, object>> {
+export async function compareClocks(requested: ClockComparison): Promise<Record<string, object>> {
   const of = async (placement: Placement): Promise<object> => {
     const runs: Agreement[] = [];
-    for (let i = 0; i < asked.runs; i += 1) {
-      const { requests, speedup, apiProcesses } = asked;
+    for (let i = 0; i < requested.runs; i += 1) {
+      const { requests, speedup, apiProcesses } = requested;
       runs.push(await liveAgainstVirtual({ requests, speedup, apiProcesses, placement }));
       process.stderr.write(tableOf(runs.slice(-1)));
     }
@@ -50,7 +50,7 @@ export async function compareClocks(asked: ClockComparison): Promise<Record<stri
     return { median_deviation: mediansOf(runs), runs };
   };
   const compared: Record<string, object> = {};
-  for (const placement of asked.placements) compared[placement] = await of(placement);
+  for (const placement of requested.placements) compared[placement] = await of(placement);
   return compared;
 }
 

@@ -42,10 +42,10 @@ export class BenchCluster {
   /** Supervisor, its children and the broker. */
   get pids(): number[] {
     const supervisor = this.supervisor.pid ?? 0;
-    return [supervisor, ...childrenOf(supervisor), this.redis.pid];
+    return [supervisor, ...readChildren(supervisor), this.redis.pid];
   }
 
-  async pidsOf(role: 'api' | 'prefill' | 'decode'): Promise<number[]> {
+  async fetchPids(role: 'api' | 'prefill' | 'decode'): Promise<number[]> {
     if (role === 'api') {
       const answer = await fetch(`http://127.0.0.1:${this.port}/health/live`);
       return [((await answer.json()) as { pid: number }).pid];
@@ -113,10 +113,10 @@ export function cpuUs(pids: readonly number[]): number {
   }, 0);
 }
 
-function childrenOf(pid: number): number[] {
+function readChildren(pid: number): number[] {
   const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   const children = list === '' ? [] : list.split(' ').map(Number);
-  return children.flatMap((child) => [child, ...childrenOf(child)]);
+  return children.flatMap((child) => [child, ...readChildren(child)]);
 }
 
 async function reachable(url: string): Promise<Transport> {

@@ -65,8 +65,8 @@ interface Seen {
  * virtual clock. The cluster has answered some requests before. A run is valid only when the live
  * clock kept up: its steps ended less than 5 ms late, at the 99th percentile.
  */
-export async function liveAgainstVirtual(asked: ComparedRun): Promise<Agreement> {
-  const { requests, placement, speedup, apiProcesses } = asked;
+export async function liveAgainstVirtual(requested: ComparedRun): Promise<Agreement> {
+  const { requests, placement, speedup, apiProcesses } = requested;
   const folder = mkdtempSync(join(tmpdir(), 'baton-live-virtual-'));
   const recording = join(folder, 'run.jsonl');
   const clock = ['--speedup', String(speedup), '--api-processes', apiProcesses];
@@ -77,9 +77,9 @@ export async function liveAgainstVirtual(asked: ComparedRun): Promise<Agreement>
   const seen = await drive(cluster, prompts, speedup);
   const metrics = await (await fetch(`http://127.0.0.1:${cluster.port}/metrics`)).text();
   await cluster.stop();
-  const live = { ...latenciesOf(seen, speedup), double_takes: repeats(enginesOf(recording)) };
+  const live = { ...latenciesOf(seen, speedup), double_takes: repeats(readEngines(recording)) };
   rmSync(folder, { recursive: true });
-  const virtual = replayed(seen, prompts, asked);
+  const virtual = replayed(seen, prompts, requested);
   const lagMs = 1000 * histogramQuantile(metrics, 'baton:step_lag_seconds', 0.99);
   return {
     topology: TOPOLOGY,
@@ -156,7 +156,7 @@ function latenciesOf(seen: readonly Seen[], speedup: number): Omit<Latencies, 'd
 }
 
 /** The prefill engines of the measured requests, in the order in which these arrived. */
-function enginesOf(recording: string): string[] {
+function readEngines(recording: string): string[] {
   const [, ...lines] = readFileSync(recording, 'utf8').trim().split('\n');
   const requests = lines.map((line) => JSON.parse(line) as Recorded);
   requests.sort((a, b) => a.arrival_us - b.arrival_us);

@@ -21,10 +21,10 @@ export async function manyStreams(seconds: number): Promise<Record<string, unkno
     '--num-gpu-blocks-override=400000',
   ]);
   const stamps = new Stamps(tokensPerStream);
-  await stamps.listen(cluster.transport, await apiIdOf(cluster));
+  await stamps.listen(cluster.transport, await fetchApiId(cluster));
   const delays = new Delays(stamps);
   const sockets = await openAll(cluster, { streams, tokensPerStream, delays });
-  const [apiPids, decodePids] = [await cluster.pidsOf('api'), await cluster.pidsOf('decode')];
+  const [apiPids, decodePids] = [await cluster.fetchPids('api'), await cluster.fetchPids('decode')];
   await pause(2_000);
   const before = { tokens: delays.tokens, api: cpuUs(apiPids), decode: cpuUs(decodePids) };
   delays.startWindow();
@@ -47,7 +47,7 @@ export async function manyStreams(seconds: number): Promise<Record<string, unkno
 export async function steadyRate(seconds: number): Promise<Record<string, unknown>> {
   const cluster = await BenchCluster.start('2P2D', []);
   const stamps = new Stamps(64);
-  await stamps.listen(cluster.transport, await apiIdOf(cluster));
+  await stamps.listen(cluster.transport, await fetchApiId(cluster));
   const random = RandomStream.root(1).stream('arrivals');
   const first: number[] = [];
   const itlRatios: number[] = [];
@@ -83,9 +83,9 @@ export async function shortRequests(seconds: number): Promise<Record<string, unk
   await pause(3_000);
   const pids = {
     client: [process.pid],
-    api: await cluster.pidsOf('api'),
-    prefill: await cluster.pidsOf('prefill'),
-    decode: await cluster.pidsOf('decode'),
+    api: await cluster.fetchPids('api'),
+    prefill: await cluster.fetchPids('prefill'),
+    decode: await cluster.fetchPids('decode'),
     redis: cluster.redisPids,
   };
   const used = (): number[] => Object.values(pids).map((of) => cpuUs(of));
@@ -167,7 +167,7 @@ function promptOf(i: number): number[] {
   return Array.from({ length: 512 }, (_none, k) => 1000 + ((i * 613 + k * 31) % 9000));
 }
 
-async function apiIdOf(cluster: BenchCluster): Promise<string> {
+async function fetchApiId(cluster: BenchCluster): Promise<string> {
   const answer = await fetch(`http://${HOST}:${cluster.port}/health/live`);
   return ((await answer.json()) as { api_id: string }).api_id;
 }

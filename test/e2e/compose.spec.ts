@@ -100,7 +100,7 @@ describe('every command of docker-compose.yml, outside of a container', () => {
       word.replace(/^(--num-prompts=).*/, '$120').replace(/^(--request-rate=).*/, '$120'),
     );
     const bench = CommandProcess.start([process.execPath, 'bin/baton', ...command]);
-    // Exit code 3: this machine was late. Punctuality is not under test here.
+    // Exit code 3: this machine was late. Lateness is not under test here.
     expect([0, 3], bench.log).toContain(await bench.ended);
     const metrics = await (await fetch(`http://127.0.0.1:${ports.api}/metrics`)).text();
     const lengths = [...metrics.matchAll(/^vllm:request_success_total.*"length".* (\d+)$/gm)];

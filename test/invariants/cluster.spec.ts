@@ -3,10 +3,14 @@ import { NEVER, OUTCOMES, type RunRecord } from '@baton/analysis';
 import type { ClusterScenario, MembershipChange } from '@baton/simulation';
 import { describe, expect, it } from 'vitest';
 import { ClusterRun } from '../../libs/simulation/src/driver';
-import { type Asked, scenarioWith, workloadOf } from '../../libs/simulation/test/test-scenario';
+import {
+  type TestRequest,
+  scenarioWith,
+  workloadOf,
+} from '../../libs/simulation/test/test-scenario';
 import { runsOf } from '../support/runs';
 
-const asked: fc.Arbitrary<Asked & { family: number; shared: number }> = fc.record({
+const asked: fc.Arbitrary<TestRequest & { family: number; shared: number }> = fc.record({
   atUs: fc.integer({ min: 0, max: 120_000 }),
   prompt: fc.integer({ min: 1, max: 120 }),
   output: fc.integer({ min: 1, max: 50 }),

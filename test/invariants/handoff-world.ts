@@ -62,7 +62,7 @@ export class HandoffWorld {
       expect(this.nowUs, 'and does so in bounded time').toBeLessThanOrEqual(deadlineUs);
       while (this.mail.length > 0) this.deliver(0);
       for (const [id, target] of this.targets) {
-        for (const { requestId, epoch, state } of target.view()) {
+        for (const { requestId, epoch, state } of target.snapshot()) {
           if (state === 'accepted') this.reserve(id, { requestId, epoch }, 3);
         }
       }
@@ -123,7 +123,7 @@ export class HandoffWorld {
 
   reserveOne(target: number, which: number): void {
     const id = pick(TARGETS, target) ?? '';
-    const waiting = this.targets.get(id)?.view() ?? [];
+    const waiting = this.targets.get(id)?.snapshot() ?? [];
     const fetch = pick(
       waiting.filter(({ state }) => state === 'accepted'),
       which,
@@ -223,14 +223,14 @@ export class HandoffWorld {
     const source = this.sources.get(id);
     if (source === undefined) return;
     this.history.push({ atUs: this.nowUs, mail: { side: 'source', to: id, fact } });
-    const before = source.view();
+    const before = source.snapshot();
     const actions = source.handle(fact);
     this.books.sourceActed({ engineId: id, fact, before, actions }, this.nowUs);
     for (const action of actions) this.doSource(id, action);
-    const after = JSON.stringify(source.view());
+    const after = JSON.stringify(source.snapshot());
     const again = source.handle(fact).filter(({ kind }) => kind !== 'answer-read');
     assert(again.length === 0, `${fact.kind} occurs twice`);
-    assert(JSON.stringify(source.view()) === after, `${fact.kind} again changes the source`);
+    assert(JSON.stringify(source.snapshot()) === after, `${fact.kind} again changes the source`);
   }
 
   private tellTarget(id: string, fact: TargetFact): void {
@@ -238,13 +238,13 @@ export class HandoffWorld {
     if (target === undefined) return;
     this.history.push({ atUs: this.nowUs, mail: { side: 'target', to: id, fact } });
     for (const action of target.handle(fact)) this.doTarget(id, action);
-    for (const fetch of target.view()) {
+    for (const fetch of target.snapshot()) {
       this.books.fetchIsOpen(`${id}/${fetch.requestId}/${fetch.epoch}`);
     }
-    const after = JSON.stringify(target.view());
+    const after = JSON.stringify(target.snapshot());
     const again = target.handle(fact).filter(({ kind }) => kind !== 'set-share');
     assert(again.length === 0, `${fact.kind} occurs twice`);
-    assert(JSON.stringify(target.view()) === after, `${fact.kind} again changes the target`);
+    assert(JSON.stringify(target.snapshot()) === after, `${fact.kind} again changes the target`);
   }
 
   private doSource(id: string, action: SourceAction): void {
@@ -366,17 +366,17 @@ export class HandoffWorld {
 
   private isAtRest(): boolean {
     return [...this.sources.values(), ...this.targets.values()].every(
-      (side) => side.view().length === 0,
+      (side) => side.snapshot().length === 0,
     );
   }
 
   private picture(): string {
     const all = [...this.sources.values(), ...this.targets.values()];
-    return JSON.stringify(all.map((side) => side.view()));
+    return JSON.stringify(all.map((side) => side.snapshot()));
   }
 
   private noteQuestion(reader: string, requestId: string, attempt: number): void {
-    const fetches = this.targets.get(reader)?.view() ?? [];
+    const fetches = this.targets.get(reader)?.snapshot() ?? [];
     const epoch = fetches.find((fetch) => fetch.requestId === requestId)?.epoch ?? 0;
     this.books.fetchAsked(`${reader}/${requestId}/${epoch}`, `${reader}/${attempt}`);
   }
@@ -384,7 +384,7 @@ export class HandoffWorld {
   checkLiveness(): void {
     for (const side of [...this.sources.values(), ...this.targets.values()]) {
       const isAsleep = side.nextWakeUpUs() === undefined;
-      assert(isAsleep === (side.view().length === 0), 'a side sleeps when it has nothing');
+      assert(isAsleep === (side.snapshot().length === 0), 'a side sleeps when it has nothing');
     }
   }
 }

@@ -232,8 +232,8 @@ function withKvCache(model: ModelGeometry, row: Row): ModelGeometry {
   const { linear, experts } = model.precision;
   const isDefault = isCacheUnnamed(row);
   const isFp8 = linear.startsWith('fp8') || experts === 'nvfp4';
-  const isAsked = isFp8 ? !isDefault : experts === 'mxfp4' && isBlackwell(row);
-  const precision: Precision = { ...model.precision, kvCache: isAsked ? 'fp8' : 'bf16' };
+  const isRequested = isFp8 ? !isDefault : experts === 'mxfp4' && isBlackwell(row);
+  const precision: Precision = { ...model.precision, kvCache: isRequested ? 'fp8' : 'bf16' };
   return { ...model, precision };
 }
 

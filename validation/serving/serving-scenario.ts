@@ -1,4 +1,4 @@
-import type { ClusterScenario, EnginePool } from '@baton/simulation';
+import { type ClusterScenario, type EnginePool, enginePool } from '@baton/simulation';
 import { operatorFiles } from '@baton/config';
 import { VLLM_FRONT_END, buildStepTimeModel, type Framework } from '@baton/step-time';
 import {
@@ -54,8 +54,10 @@ export function servingScenario(point: ServingPoint, workload: Workload): Servin
   const base = aggregatedScenario(workload, decode.options);
   const method = decode.options.stepTime.method ?? 'given';
   if (disaggregated === undefined) {
-    const { lockstepRanks } = decode;
-    const pools = base.pools.map((pool) => ({ ...pool, count: lockstepRanks ?? 1, lockstepRanks }));
+    const { dataParallel } = decode;
+    const pools = base.pools.map((pool) =>
+      enginePool({ ...pool, count: dataParallel?.size ?? 1, dataParallel }),
+    );
     return { scenario: { ...base, pools, frontEnd: VLLM_FRONT_END }, method };
   }
   const prefill = poolOf(point, 'prefill', disaggregated.prefill);
@@ -78,7 +80,7 @@ export function lockstepRanksOf(
 
 interface Pool {
   readonly role: EngineRole;
-  readonly lockstepRanks: number | undefined;
+  readonly dataParallel: EnginePool['dataParallel'];
   readonly count: number;
   readonly gpus: number;
   readonly kvBytesPerToken: number;
@@ -107,6 +109,7 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   };
   const own = { stepTime, numBlocks, hasConnector, ...scheduling, ...graphs };
   const options = { ...own, ...limits, ...(kvGroups && { kvGroups }) };
+  const size = lockstepRanksOf(placement, framework);
   const bytesPerBlock = kvBytesPerBlock(placement.model, placement.tp, BLOCK_TOKENS);
   return {
     role,
@@ -115,7 +118,7 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
     options,
     transferShape: { bytesPerBlock, descriptorsPerBlock: 1 },
     kvBytesPerToken: kvBytesPerToken(placement.model, placement.tp),
-    lockstepRanks: lockstepRanksOf(placement, framework),
+    dataParallel: size === undefined ? undefined : { size, isLockstep: true },
   };
 }
 
@@ -160,5 +163,5 @@ function stepTimeSpec(point: ServingPoint, query: Parameters<typeof cudaGraphSiz
 
 function pooled(base: EnginePool, { options, ...own }: Pool): EnginePool {
   const link = { ...LINK, ports: own.gpus };
-  return { ...base, ...own, link, options: { ...base.options, ...options } };
+  return enginePool({ ...base, ...own, link, options: { ...base.options, ...options } });
 }

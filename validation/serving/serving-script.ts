@@ -140,9 +140,9 @@ function deepSeekLimits(row: Row) {
  * nothing.
  */
 function sglangPoolsScript(row: Row): ServingScript {
-  const isAsked = row['gpu'] === 'gb200' || (row['gpu'] === 'gb300' && row['dtype'] === 'fp4');
+  const isRequested = row['gpu'] === 'gb200' || (row['gpu'] === 'gb300' && row['dtype'] === 'fp4');
   const isOneRank = /^tp[48] dp1 ep1$|^tp1 dp4 ep1$/.test(row['decode_parallel']!);
-  return isAsked && isOneRank ? { schedulerRecvInterval: 10 } : {};
+  return isRequested && isOneRank ? { schedulerRecvInterval: 10 } : {};
 }
 
 function isBlackwell(row: Row): boolean {

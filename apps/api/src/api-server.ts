@@ -10,8 +10,8 @@ import { AdminKey } from './http/access/admin-key';
 import { KnownRoutes } from './http/known-routes';
 import { Listeners } from './http/listeners';
 import { createAdapter } from './http/server';
-import { Siblings } from './siblings/siblings';
-import { MADE_KEY_VARIABLE } from './siblings/variables';
+import { ApiProcesses } from './processes/api-processes';
+import { GENERATED_KEY_VARIABLE } from './processes/variables';
 
 export interface ApiServerOptions {
   readonly config: BatonConfig;
@@ -20,7 +20,7 @@ export interface ApiServerOptions {
   /** Starts engines that an operator adds; without it none can be started. */
   readonly starter?: EngineStarter | undefined;
   /** The other API processes of this port; without it there are none. */
-  readonly siblings?: Siblings;
+  readonly apiProcesses?: ApiProcesses;
 }
 
 /** A running front: its address, and the call that stops it. */
@@ -32,7 +32,7 @@ export class ApiServer {
     /** `http://host:port`, or with https. */
     readonly url: string,
     /** The admin key generated for this run; undefined when one is configured or none is needed. */
-    readonly madeAdminKey: string | undefined,
+    readonly generatedAdminKey: string | undefined,
   ) {}
 
   /**
@@ -41,18 +41,18 @@ export class ApiServer {
    * @throws UsageError when the certificate or a key file cannot be used
    */
   static async start(options: ApiServerOptions): Promise<ApiServer> {
-    const { config, transport, log: logger, starter, siblings = Siblings.none() } = options;
+    const { config, transport, log: logger, starter, apiProcesses = ApiProcesses.none() } = options;
     const identity = {
       apiId: `api-${randomUUID().slice(0, 12)}`,
       startedAt: Math.floor(Date.now() / 1_000),
     };
     const listeners = new Listeners(config, logger);
     const routes = new KnownRoutes();
-    const adminKey = new AdminKey(config, process.env[MADE_KEY_VARIABLE]);
+    const adminKey = new AdminKey(config, process.env[GENERATED_KEY_VARIABLE]);
     const http = { logger, listeners, routes, adminKey };
     const membership = new LiveMembership({ config, transport, starter });
     const app = await NestFactory.create<NestFastifyApplication>(
-      ApiModule.forRoot({ config, transport, identity, membership, siblings, ...http }),
+      ApiModule.forRoot({ config, transport, identity, membership, apiProcesses, ...http }),
       createAdapter(config, { listeners, routes }),
       {
         bodyParser: false,
@@ -63,7 +63,7 @@ export class ApiServer {
       },
     );
     await app.listen({ port: config.port, host: config.host, backlog: 4_096 });
-    return new ApiServer(app, membership, await app.getUrl(), adminKey.made);
+    return new ApiServer(app, membership, await app.getUrl(), adminKey.generated);
   }
 
   /**

@@ -4,8 +4,8 @@ import type { Transport } from '@baton/transport';
 import { LiveMembership } from '@baton/engine-host';
 import { type DynamicModule, Global, Module, type Provider, Scope } from '@nestjs/common';
 import { INQUIRER } from '@nestjs/core';
-import { CalmMemory } from './calm-memory';
-import { Siblings } from './siblings/siblings';
+import { MemoryRelease } from './memory-release';
+import { ApiProcesses } from './processes/api-processes';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
 
 /** The dependencies that the process gets from outside. */
@@ -15,7 +15,7 @@ export interface ProcessDependencies {
   readonly logger: Logger;
   readonly identity: ApiIdentity;
   readonly membership: LiveMembership;
-  readonly siblings: Siblings;
+  readonly apiProcesses: ApiProcesses;
 }
 
 /** The configuration, the broker, the log and the name of this process, for every other module. */
@@ -23,7 +23,7 @@ export interface ProcessDependencies {
 @Module({})
 export class ProcessModule {
   static forRoot(dependencies: ProcessDependencies): DynamicModule {
-    const { config, transport, logger, identity, membership, siblings } = dependencies;
+    const { config, transport, logger, identity, membership, apiProcesses } = dependencies;
     return {
       module: ProcessModule,
       providers: [
@@ -31,11 +31,11 @@ export class ProcessModule {
         { provide: TRANSPORT, useValue: transport },
         { provide: API_IDENTITY, useValue: identity },
         { provide: LiveMembership, useValue: membership },
-        { provide: Siblings, useValue: siblings },
+        { provide: ApiProcesses, useValue: apiProcesses },
         loggerProvider(logger),
-        CalmMemory,
+        MemoryRelease,
       ],
-      exports: [CONFIG, TRANSPORT, API_IDENTITY, LiveMembership, LOGGER, Siblings],
+      exports: [CONFIG, TRANSPORT, API_IDENTITY, LiveMembership, LOGGER, ApiProcesses],
     };
   }
 }

@@ -22,8 +22,8 @@ import {
 } from '@baton/transport';
 import { ApiServer } from './api-server';
 import { SupervisorLink } from './endpoints/admin/supervisor-link';
-import { apiProcessesOf } from './siblings/count';
-import { Siblings } from './siblings/siblings';
+import { apiProcessesOf } from './processes/count';
+import { ApiProcesses } from './processes/api-processes';
 
 interface Parts {
   readonly server: ApiServer;
@@ -38,18 +38,18 @@ interface Parts {
  */
 export async function runApi(config: BatonConfig): Promise<void> {
   const log = processLogger(config, 'api');
-  const siblings = Siblings.ofThisProcess(apiProcessesOf(config));
+  const apiProcesses = ApiProcesses.ofThisProcess(apiProcessesOf(config));
   const parts = await (config.redis === undefined
     ? startCluster(config, log)
-    : startFront(config, config.redis, { log, siblings }));
+    : startFront(config, config.redis, { log, apiProcesses }));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => void end(parts));
   }
   log.info({ url: parts.server.url }, 'listening');
-  const { madeAdminKey } = parts.server;
+  const { generatedAdminKey } = parts.server;
   // Printed, not logged: log levels could hide it, and log files could expose it.
-  if (madeAdminKey !== undefined && siblings.place === 0) {
-    process.stderr.write(adminKeyLine(config, madeAdminKey));
+  if (generatedAdminKey !== undefined && apiProcesses.place === 0) {
+    process.stderr.write(adminKeyLine(config, generatedAdminKey));
   }
   const ready: ChildMessage = { kind: 'ready', role: 'api', url: parts.server.url };
   process.send?.(ready);
@@ -63,13 +63,13 @@ function adminKeyLine(config: BatonConfig, key: string): string {
 
 interface Surroundings {
   readonly log: Logger;
-  readonly siblings: Siblings;
+  readonly apiProcesses: ApiProcesses;
 }
 
 async function startFront(
   config: BatonConfig,
   redis: string,
-  { log, siblings }: Surroundings,
+  { log, apiProcesses }: Surroundings,
 ): Promise<Parts> {
   const times = transportTimes(config);
   const { redisPrefix: prefix } = config;
@@ -82,7 +82,7 @@ async function startFront(
   });
   log.info({ broker: transport.description }, 'connected');
   const starter = SupervisorLink.ofThisProcess();
-  const server = await ApiServer.start({ config, transport, log, starter, siblings });
+  const server = await ApiServer.start({ config, transport, log, starter, apiProcesses });
   return { server, log, close: () => transport.close() };
 }
 
@@ -95,7 +95,7 @@ async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
   const starter = { start: hosts.join.bind(hosts) };
   const server = await ApiServer.start({ config, transport: front, log, starter });
   const { membership } = server;
-  const schedule = await followerOf(config, { membership, transport: back }, (line) => {
+  const schedule = await makeFollower(config, { membership, transport: back }, (line) => {
     log.info(line);
   });
   void schedule.run();
@@ -108,7 +108,7 @@ async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
 }
 
 /** Carries out the configured changes, or the autoscaler's decisions. */
-async function followerOf(
+async function makeFollower(
   config: BatonConfig,
   { membership, transport }: { membership: LiveMembership; transport: Transport },
   say: (sentence: string) => void,

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { configFromEnv, UsageError } from '@baton/config';
 import { reasonOf } from '@baton/kernel';
 import { TopologyError } from '@baton/policies';
-import { apiProcessesOf } from './siblings/count';
+import { apiProcessesOf } from './processes/count';
 
 /**
  * Runs this process by its configuration (`configFromEnv`): as the API, or as the parent of
@@ -13,7 +13,7 @@ export async function runProcess(): Promise<void> {
     const config = configFromEnv();
     const count = apiProcessesOf(config);
     if (count > 1 && cluster.isPrimary) {
-      const { runPrimary } = await import('./siblings/primary');
+      const { runPrimary } = await import('./processes/primary');
       await runPrimary(config, count);
     } else {
       const { runApi } = await import('./run-api');

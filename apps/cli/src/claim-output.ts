@@ -1,7 +1,6 @@
 import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '@baton/config';
-import { Failure, reasonOf } from '@baton/kernel';
+import { Failure, makeFolder, reasonOf } from '@baton/kernel';
 
 /**
  * Creates the folder for results and tries to write a file in it, before the work starts.

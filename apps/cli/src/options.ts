@@ -58,10 +58,10 @@ function optionFor(kind: ValueForm['kind'], flag: string, description: string): 
 /** Adds one item to a list; a JSON array sets the whole list. */
 function withEarlier(given: string, earlier: unknown): string {
   if (typeof earlier !== 'string') return given;
-  return JSON.stringify([earlier, given].flatMap(itemsOf));
+  return JSON.stringify([earlier, given].flatMap(parseItems));
 }
 
-function itemsOf(given: string): string[] {
+function parseItems(given: string): string[] {
   try {
     const items: unknown = JSON.parse(given);
     if (Array.isArray(items)) return items.map(String);

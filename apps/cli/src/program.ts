@@ -56,11 +56,11 @@ export async function runProgram(args: readonly string[]): Promise<number> {
 async function withHelp(program: Command, args: readonly string[]): Promise<readonly string[]> {
   const name = args[0] === 'help' ? args[1] : args[0];
   const command = program.commands.find((each) => each.name() === name);
-  const asked = args.find((argument) => /^(-h|--help(=.*)?)$/.test(argument));
-  if (command === undefined || (asked === undefined && args[0] !== 'help')) return args;
+  const requested = args.find((argument) => /^(-h|--help(=.*)?)$/.test(argument));
+  if (command === undefined || (requested === undefined && args[0] !== 'help')) return args;
   const { chooseHelp } = await import('./help/show-help');
-  chooseHelp(command, /=(.*)/.exec(asked ?? '')?.[1]);
-  return args.map((argument) => (argument === asked ? '--help' : argument));
+  chooseHelp(command, /=(.*)/.exec(requested ?? '')?.[1]);
+  return args.map((argument) => (argument === requested ? '--help' : argument));
 }
 
 /**
@@ -68,8 +68,8 @@ async function withHelp(program: Command, args: readonly string[]): Promise<read
  * name.
  */
 async function spelledOut(program: Command, args: readonly string[]): Promise<string[]> {
-  const [first, asked] = args;
-  const isUnknown = asked !== undefined && COMMANDS.every(({ name }) => name !== asked);
+  const [first, requested] = args;
+  const isUnknown = requested !== undefined && COMMANDS.every(({ name }) => name !== requested);
   const words = first === 'help' && isUnknown ? args.slice(1) : args;
   const dashed = words.map(spelledWithDashes);
   const listFlags = program.commands

@@ -10,7 +10,7 @@ const FLAGS_OF_WORDS: readonly (readonly [flag: string, matches: (word: string) 
   ['--trace', () => true],
 ];
 
-/** What is wrong with a command line, and what to write instead. */
+/** The error in a command line, and its correction. */
 export function usageSentence(error: CommanderError, command: Command): string {
   const named = /'(.*?)'/.exec(error.message)?.[1] ?? '';
   switch (error.code) {

@@ -50,7 +50,7 @@ export interface BenchmarkRecord extends RunRecord {
   readonly promptUsage: { readonly tokens: number; readonly requests: number };
   /** Sum of the squared gaps of `itl`, µs². */
   readonly itlSquareSum: number;
-  /** Largest number of output tokens of completed requests within one second of the run. */
+  /** The largest rate of output tokens of completed requests, never below their mean rate. */
   readonly peakOutputTokensPerSecond: number;
 }
 

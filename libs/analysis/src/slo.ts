@@ -78,8 +78,8 @@ export interface Attainment {
 
 /** Counts over a log. Only a completed request can meet an objective. */
 export function attainmentOf(log: RequestLog, slo: Slo): Attainment {
-  const asked = OBJECTIVES.filter((name) => slo[name] !== undefined);
-  const met = asked.map((name) => [name, countGood(log, { [name]: slo[name] })] as const);
+  const requested = OBJECTIVES.filter((name) => slo[name] !== undefined);
+  const met = requested.map((name) => [name, countGood(log, { [name]: slo[name] })] as const);
   return { good: countGood(log, slo), met: Object.fromEntries(met) };
 }
 

@@ -21,7 +21,7 @@ export interface StepTimesSummary {
   /** Steps outside of the measured range. Null: the model has no range. */
   readonly steps_outside_range: number | null;
   /**
-   * Those of them of a shape of which nothing was measured, so that they have no distance from it.
+   * Steps of a shape that was not measured at all, so that they have no distance from the range.
    * Null: the model has no range.
    */
   readonly steps_of_unmeasured_shape: number | null;

@@ -119,10 +119,10 @@ export function summarise(run: RunRecord, options: SummaryOptions): Summary {
   const { wall_seconds, requests_per_wall_second, ...figures } = figuresOf(run, latencies, options);
   const { slo, errorsAt, isClosedLoop = false } = options;
   const errors = errorsAt?.(meanLoad(run)) ?? EXACT_MODEL;
-  const asked = { latencies, errors, isClosedLoop, ...(slo === undefined ? {} : { slo }) };
+  const requested = { latencies, errors, isClosedLoop, ...(slo === undefined ? {} : { slo }) };
   return {
     ...figures,
-    intervals: intervalsOf(run, figures, asked),
+    intervals: intervalsOf(run, figures, requested),
     wall_seconds,
     requests_per_wall_second,
   };
@@ -253,14 +253,14 @@ function costOf(
 
 /** The share of cached prompt tokens, among those that an engine was about to compute. */
 function prefixHitRate(log: RequestLog): Rate {
-  let asked = 0;
+  let requested = 0;
   let found = 0;
   for (let row = 0; row < log.count; row++) {
     if (log.prefillStartUs[row] === NEVER) continue;
-    asked += log.promptTokens[row]!;
+    requested += log.promptTokens[row]!;
     found += log.cachedTokens[row]!;
   }
-  return share(found, asked);
+  return share(found, requested);
 }
 
 function phaseMeans(log: RequestLog): OfPhases<Rate> {

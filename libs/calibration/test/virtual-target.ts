@@ -33,10 +33,10 @@ export class VirtualTarget implements LiveTarget {
 
   constructor(private readonly options: VirtualTargetOptions) {}
 
-  run(workload: Workload, goesOn = false): Promise<TargetRun> {
+  run(workload: Workload, continues = false): Promise<TargetRun> {
     const { config, overheadMs, failsFromRun = Infinity } = this.options;
     const resolved = defaultConfig(config);
-    const asked = goesOn
+    const asked = continues
       ? following(workload, this.before, resolved.blockSize)
       : later(workload, msToUs(overheadMs));
     this.before = workload.promptTokens[0] ?? 0;
@@ -46,7 +46,7 @@ export class VirtualTarget implements LiveTarget {
     const { record, ends } = stepped(scenario);
     if (this.runs++ >= failsFromRun) return Promise.resolve(lost(record));
     const { log, itl } = record;
-    const rows = Array.from({ length: log.count }, (_none, row) => row).slice(goesOn ? 1 : 0);
+    const rows = Array.from({ length: log.count }, (_none, row) => row).slice(continues ? 1 : 0);
     this.count(log, rows);
     const answers = rows.map((row) => answerOf(log, row, ends));
     for (let row = 0; row < log.count; row++) {
@@ -62,7 +62,7 @@ export class VirtualTarget implements LiveTarget {
     });
   }
 
-  async kvBytesOf(workload: Workload): Promise<number | undefined> {
+  async measureKvBytes(workload: Workload): Promise<number | undefined> {
     const { config, hasMetrics } = this.options;
     const { log } = await this.run(workload);
     const { kvBytesPerToken } = engineSetup(defaultConfig(config), 'decode');

@@ -1,8 +1,8 @@
-export { areBeatsSlow, Beat, quicken, SLOW_BEAT_MS } from './beat';
+export { areTimersSlow, PeriodicTimer, speedUpTimers, SLOW_PERIOD_MS } from './timer-wheel';
 export { processMsOf, wallUsOf } from './instants';
 export { LiveClock } from './live-clock';
 export { LoopLag } from './loop-lag';
-export { Punctuality, type PunctualityTimes } from './punctuality';
+export { ProcessClock, type ProcessClockTimes } from './process-clock';
 export { type Alarm, SystemWallClock, type WallClock } from './wall-clock';
 export { type Lease, LeaseTable } from './shared-memory/lease-table';
 export { SharedInstant } from './shared-memory/shared-instant';

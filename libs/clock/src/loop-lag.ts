@@ -1,7 +1,10 @@
-import { Beat } from './beat';
+import { PeriodicTimer } from './timer-wheel';
 import { RecentWorst } from './recent-worst';
 
-/** Interval of samples in ms: that of the fastest beat, so that no sample wakes an idle process. */
+/**
+ * Interval of samples in ms: that of the fastest periodic timer, so that no sample wakes an idle
+ * process.
+ */
 const LAG_SAMPLING_MS = 200;
 
 /**
@@ -10,11 +13,11 @@ const LAG_SAMPLING_MS = 200;
  */
 export class LoopLag {
   private readonly worst = new RecentWorst();
-  private beat: Beat | undefined;
+  private timer: PeriodicTimer | undefined;
 
   start(): void {
     const note = (lateMs: number): void => this.worst.note(lateMs, performance.now());
-    this.beat = new Beat(LAG_SAMPLING_MS, note, () => true).unref();
+    this.timer = new PeriodicTimer(LAG_SAMPLING_MS, note, () => true).unref();
   }
 
   /** The largest in ms of the last 30 to 60 s; 0 before the first sample. */
@@ -23,6 +26,6 @@ export class LoopLag {
   }
 
   stop(): void {
-    this.beat?.stop();
+    this.timer?.stop();
   }
 }

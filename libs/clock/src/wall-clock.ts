@@ -1,4 +1,4 @@
-import { Beat } from './beat';
+import { PeriodicTimer } from './timer-wheel';
 import { wallUsOf } from './instants';
 
 /**
@@ -17,8 +17,8 @@ export interface WallClock {
    * nothing while it waits.
    */
   around(wallUs: number, ring: () => void): Alarm;
-  /** Runs `ring` at each `Beat` of this period. */
-  onBeats(periodUs: number, ring: () => void, mayBeSlow?: () => boolean): Alarm;
+  /** Runs `ring` at each tick of a `PeriodicTimer` with this period. */
+  onTicks(periodUs: number, ring: () => void, mayBeSlow?: () => boolean): Alarm;
   /** Runs `turn` after the I/O that is ready now has been read. */
   soon(turn: () => void): void;
 }
@@ -58,9 +58,9 @@ export class SystemWallClock implements WallClock {
     return new RoughAlarm(this, wallUs, ring);
   }
 
-  onBeats(periodUs: number, ring: () => void, mayBeSlow?: () => boolean): Alarm {
-    const beat = new Beat(periodUs / 1_000, ring, mayBeSlow);
-    return { cancel: () => beat.stop() };
+  onTicks(periodUs: number, ring: () => void, mayBeSlow?: () => boolean): Alarm {
+    const timer = new PeriodicTimer(periodUs / 1_000, ring, mayBeSlow);
+    return { cancel: () => timer.stop() };
   }
 
   soon(turn: () => void): void {

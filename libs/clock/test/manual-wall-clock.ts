@@ -36,8 +36,8 @@ export class ManualWallClock implements WallClock {
     return this.at(wallUs, ring);
   }
 
-  /** Beats are never slow here. */
-  onBeats(periodUs: number, ring: () => void): Alarm {
+  /** Timers are never slow here. */
+  onTicks(periodUs: number, ring: () => void): Alarm {
     let alarm: Alarm;
     const arm = (): void => {
       alarm = this.at(this.now + periodUs, () => {

@@ -25,7 +25,7 @@ export interface FlowControlSpec {
  *
  * @throws UsageError when the default class, or that of an objective, is none of them
  */
-export function sloClassesOf(config: BatonConfig): SloClasses | undefined {
+export function buildSloClasses(config: BatonConfig): SloClasses | undefined {
   const all = Object.entries(config.sloClasses ?? {}).map(([name, row]) => classOf(name, row));
   const { sloDefaultClass: wanted = all[0]?.name } = config;
   const ordinary = all.find(({ name }) => name === wanted);
@@ -61,7 +61,7 @@ function objectiveOf(given: string, all: readonly SloClass[]): readonly [string,
 
 /** The classes by which requests are queued: a single one when none is configured. */
 export function queueingClasses(config: BatonConfig): SloClasses {
-  return sloClassesOf(config) ?? new SloClasses([ONLY_CLASS], ONLY_CLASS);
+  return buildSloClasses(config) ?? new SloClasses([ONLY_CLASS], ONLY_CLASS);
 }
 
 /**

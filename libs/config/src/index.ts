@@ -23,9 +23,8 @@ export {
   type FlowControlSpec,
   flowControlSpec,
   queueingClasses,
-  sloClassesOf,
+  buildSloClasses,
 } from './flow-control-spec';
-export { makeFolder } from './make-folder';
 export { envName, fileName, flagName, keyOf, nearestName } from './names';
 export { isModulePath, type ModulePath, type ValueForm } from './option';
 export { optionalFolder, requireFrom } from './optional-package';
@@ -35,7 +34,7 @@ export { readTyped, whereIn } from './read-value';
 export { recordableConfig } from './recorded-values';
 export { resolveConfig, type ResolvedConfig, unknownFlag } from './resolve-config';
 export { changeableValues } from './settings/changeable';
-export { fakeMetricsOf, shownEngines } from './settings/fake-metrics';
+export { parseFakeMetrics, shownEngines } from './settings/fake-metrics';
 export { faultSettings } from './settings/fault-settings';
 export { LiveSettings, type Settings } from './settings/live-settings';
 export { shownConfig } from './shown-config';
@@ -50,7 +49,7 @@ export { UsageError } from './usage-error';
 export { composedChoices } from './engines/composed-choices';
 export { type GivenFields, givenFields } from './engines/given-fields';
 export { gpuOf } from './engines/gpu-of';
-export { modelFolderOf, modelOf } from './engines/model-of';
+export { modelFolderOf, modelNotes, modelOf } from './engines/model-of';
 export { operatorFiles, ownOperators } from './engines/operator-files';
 export { type OwnOperators } from './engines/own-operators';
 export { frontEndOf, withFrontEnd } from './engines/front-end-of';

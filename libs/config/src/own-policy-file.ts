@@ -42,11 +42,11 @@ function whyNot(error: unknown, file: string): string {
   const isAsync = 'code' in error && error.code === 'ERR_REQUIRE_ASYNC_MODULE';
   if (isAsync) return 'it uses await outside of a function';
   const [message = ''] = error.message.split('\n');
-  return error instanceof SyntaxError ? `${message}${lineOf(file)}` : message;
+  return error instanceof SyntaxError ? `${message}${findErrorLine(file)}` : message;
 }
 
 /** Node reports the line of a syntax error only when it checks the file. */
-function lineOf(file: string): string {
+function findErrorLine(file: string): string {
   const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' });
   const line = /:(\d+)\r?\n/.exec(stderr)?.[1];
   return line === undefined ? '' : ` in line ${line}`;

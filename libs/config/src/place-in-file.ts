@@ -3,10 +3,11 @@ import { basename } from 'node:path';
 
 /**
  * File and line, `my-policy.mjs:12`, of the first of these functions whose source text stands
- * exactly once in the file. Undefined: none does, as when the file has changed since it was loaded.
+ * exactly once in the file. Undefined when no text is found, for example because the file has
+ * changed since it was loaded.
  */
 export function placeIn(file: string, functions: readonly unknown[]): string | undefined {
-  const text = contentOf(file);
+  const text = readContent(file);
   const at = functions
     .map((each) => (typeof each === 'function' ? onlyIndexOf(each.toString(), text) : -1))
     .find((index) => index >= 0);
@@ -21,7 +22,7 @@ function onlyIndexOf(part: string, text: string): number {
 }
 
 /** The content of the file; empty when the file does not exist any more. */
-function contentOf(file: string): string {
+function readContent(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -3,7 +3,10 @@ import { reasonOf } from '@baton/kernel';
 import type { BatonConfig } from './config';
 import { UsageError } from './usage-error';
 
-/** The files that the source of answers and of their lengths reads. Undefined: none. */
+/**
+ * The files that the source of answers and of their lengths reads. A source without a file has
+ * undefined.
+ */
 export interface TextFiles {
   readonly dataset: string | undefined;
   readonly rules: string | undefined;

@@ -56,7 +56,7 @@ export interface PictureStepTimes extends StepTimeOrigin {
   readonly roles: readonly Stage[];
   /** Steps outside of the measured range; null when the model has no range. */
   readonly outsideSteps: number | null;
-  /** Those of them of a shape of which nothing was measured. */
+  /** Steps outside of the range whose shape was not measured at all. */
   readonly unmeasuredSteps: number;
   /** The farthest of the others as a multiple of the largest measured value; 1: none is above. */
   readonly farthestOutside: number;

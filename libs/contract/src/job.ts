@@ -34,7 +34,7 @@ export interface EngineJob {
   readonly streamId: number;
   /** Logical instant of the cause (arrival, hold), µs since the Unix epoch. */
   readonly causeUs: number;
-  /** When the client's request arrived at the API, µs since the Unix epoch. */
+  /** Arrival of the client's request at the API, µs since the Unix epoch. */
   readonly arrivalUs: number;
   readonly promptTokens: number;
   /**

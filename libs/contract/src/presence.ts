@@ -17,7 +17,10 @@ export interface EnginePresence {
   /** Unset: the engine simulates no steps. */
   readonly stepTimes?: StepTimeOrigin;
   readonly state: 'starting' | 'ready' | 'draining';
-  /** What a starting engine loads: a cause of `startup_duration`, or `cache`. Unset: nothing. */
+  /**
+   * The load of a starting engine: a cause of `startup_duration`, or `cache`. Unset when it loads
+   * nothing.
+   */
   readonly loading?: string;
   readonly gauges: EngineGauges;
   /** Counters since the engine's start, by name without the `vllm:` prefix. */
@@ -52,14 +55,14 @@ export interface EngineGauges {
   readonly kvUsage: number;
   readonly heldBlocks: number;
   readonly numBlocks: number;
-  /** Blocks that a prefix match can find. Unset: no router uses them. */
+  /** Blocks that a prefix match can find. Unset when no router uses the number. */
   readonly cachedBlocks?: number;
   readonly clockLagMs: number;
-  /** The worst recent pause of its process, decaying; unset: none. */
+  /** The worst recent pause of its process, decaying, ms. Unset counts as 0. */
   readonly latenessMs?: number;
   /** Duration of the last step in simulated ms; 0 before the first. */
   readonly stepMs: number;
-  /** Unset: none. */
+  /** Hand-overs under way, by state. Unset when there are none. */
   readonly handoffs?: Readonly<Record<HandoffState, number>>;
   /** vLLM's level of sleep, 0 = awake. Unset: awake. */
   readonly sleepLevel?: 0 | 1 | 2;
@@ -70,9 +73,9 @@ export interface EngineGauges {
    * when none is above it. Unset when the step-time model has no range.
    */
   readonly farthestOutside?: number;
-  /** Blocks in use when the engine was last seen idle. Unset: none. */
+  /** Blocks still in use when the engine was last idle: a leak. Unset when every block was free. */
   readonly lostBlocks?: number;
-  /** LoRA adapters of the engine's sequences. Unset: none has one. */
+  /** LoRA adapters of the engine's sequences. Unset when no sequence has one. */
   readonly adapters?: AdaptersInHand;
 }
 

@@ -65,7 +65,7 @@ export interface RequestTimeline {
   readonly arrival_us: number;
   /** Simulated µs per µs of the wall clock. */
   readonly speedup: number;
-  /** Until its end, or until now while it runs. */
+  /** Time until its end, or until now while it runs. */
   readonly duration_us: number;
   readonly sequences: readonly SequenceTimeline[];
 }
@@ -119,7 +119,7 @@ export interface TimelineEvent {
   readonly tokens?: number;
 }
 
-/** When tokens came, as engines stamped them. */
+/** Times of tokens, as engines stamped them. */
 export interface TimelineSteps {
   readonly count: number;
   /** Steps per row: 1, or more when there were too many to keep. */

@@ -71,7 +71,7 @@ export class Accounts implements EngineCounters {
     if (fresh > 1 && seq.accountedTokens === seq.promptTokens) this.promptTokensRecomputed++;
   }
 
-  /** Counts a draft of one sequence, of which the first `accepted` tokens were right. */
+  /** Counts a draft of one sequence whose first `accepted` tokens were right. */
   drafted(tokens: number, accepted: number): void {
     this.drafts++;
     this.draftTokens += tokens;

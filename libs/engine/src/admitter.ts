@@ -41,7 +41,7 @@ export class Admitter {
   private hasRunning = false;
   /** Σ over sequences whose KV is on its way, or waits for a slot. */
   private owedBlocks = 0;
-  /** When the batch is formed. */
+  /** Time at which the batch is formed. */
   private nowUs: Micros = 0;
   /**
    * Number of ended steps when the engine last looked for new sequences outside of the interval.
@@ -221,7 +221,10 @@ export class Admitter {
     return 'admitted';
   }
 
-  /** Lets a sequence compute what will not come; until its turn it keeps the blocks for that. */
+  /**
+   * Makes the sequence compute the tokens whose KV will not arrive. It keeps the blocks that are
+   * reserved for them until it is scheduled.
+   */
   loseKv(seq: EngineSequence): void {
     const { queue } = this.parts;
     const isReserved = seq.state === 'deferred';

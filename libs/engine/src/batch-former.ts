@@ -336,7 +336,10 @@ export class BatchFormer {
     return seq.state === 'ending' || decode.of(seq) === decode.current;
   }
 
-  /** Tokens of its part of the batch that are no drafts, nor outputs of the step under way. */
+  /**
+   * The sequence's tokens in the batch whose values are known: not its drafts, and not the output
+   * of the step under way.
+   */
   private knownTokensOf(seq: EngineSequence): number {
     if (seq.state === 'prefilling') return seq.chunk;
     const { decode } = this.parts;

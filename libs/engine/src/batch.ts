@@ -1,7 +1,7 @@
 import { truncate } from '@baton/kernel';
 import type { BatchAggregates } from '@baton/step-time';
 import type { DecodeSets } from './decode-set';
-import type { EngineSequence } from './sequence';
+import { type EngineSequence, NO_TOKEN } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import type { EngineOptions } from './port/engine-options';
 import type { SequenceHandle } from './port/engine-port';
@@ -180,7 +180,7 @@ export class Batch {
   stallAll(): void {
     truncate(this.resumed, 0);
     // The step under way already leaves these sequences out.
-    for (const seq of this.stalled) seq.burst = -1;
+    for (const seq of this.stalled) seq.burst = NO_TOKEN;
     for (const seq of [...this.parts.decode.current.members]) this.stall(seq);
   }
 

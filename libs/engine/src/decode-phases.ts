@@ -1,6 +1,6 @@
 import { truncate } from '@baton/kernel';
 import { WindowPhases } from '@baton/kvcache';
-import type { EngineSequence } from './sequence';
+import { type EngineSequence, NOT_LISTED } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 
 /**
@@ -22,7 +22,7 @@ export class DecodePhases {
   /** Undefined when no group has a sliding window. */
   private readonly windows: WindowPhases | undefined;
   /** Members that must free blocks before they get a phase in `windows`. */
-  private readonly behind: EngineSequence[] = [];
+  private readonly late: EngineSequence[] = [];
   /** Members whose windows have findable blocks, by the phase at which they free them. */
   private readonly sliding = new Map<number, Set<EngineSequence>>();
 
@@ -65,7 +65,7 @@ export class DecodePhases {
       publishing[seq.phaseIndex] = last;
       last.phaseIndex = seq.phaseIndex;
     }
-    seq.phaseIndex = -1;
+    seq.phaseIndex = NOT_LISTED;
     this.publishingSize--;
   }
 
@@ -86,7 +86,7 @@ export class DecodePhases {
    * counting blocks that the steps free.
    */
   stepsFed(step: number, count: number, free: number): number {
-    if (this.behind.length > 0) return 0;
+    if (this.late.length > 0) return 0;
     const known = this.windows?.stepsKnown(step, count) ?? count;
     const growths = Math.floor(free / this.perBlock);
     const most = Math.ceil(known / this.blockSize) * this.size;
@@ -131,23 +131,23 @@ export class DecodePhases {
       if (isEachGrown || this.countAt(step + i) > 0) this.grow(step + i);
   }
 
-  /** At this step, members that lag behind free the blocks that their windows have passed. */
+  /** At this step, late members free the blocks that their windows have passed. */
   catchUp(step: number): void {
-    const { behind } = this;
-    let kept = 0;
-    for (let i = 0; i < behind.length; i++) {
-      const seq = behind[i]!;
+    const { late } = this;
+    let count = 0;
+    for (let i = 0; i < late.length; i++) {
+      const seq = late[i]!;
       // The window of a prompt moves on when its last chunk is done.
       const tokens = this.windowContext(seq, step) - Math.max(0, seq.inFlight - this.lag);
       this.blocks.slide(seq, tokens + this.leadOf(seq));
       if (seq.inFlight > 0 || this.isAhead(seq, tokens)) {
-        behind[kept++] = seq;
+        late[count++] = seq;
         continue;
       }
       seq.isBehind = false;
       this.enterWindows(seq);
     }
-    truncate(behind, kept);
+    truncate(late, count);
   }
 
   /** Tokens of the member that its window has passed at this step. */
@@ -189,19 +189,22 @@ export class DecodePhases {
   private addWindow(seq: EngineSequence, isGrown: boolean): void {
     seq.isBehind = !isGrown || this.isAhead(seq, seq.computed - this.lag);
     if (!seq.isBehind) this.enterWindows(seq);
-    else this.behind.push(seq);
+    else this.late.push(seq);
   }
 
   private removeWindow(seq: EngineSequence): void {
     if (seq.isBehind) {
-      this.behind.splice(this.behind.indexOf(seq), 1);
+      this.late.splice(this.late.indexOf(seq), 1);
       return;
     }
     this.windows!.remove(this.windowContext(seq, 0));
     this.leaveSliding(seq);
   }
 
-  /** KV from elsewhere ends with the prompt, whose last token is computed again. */
+  /**
+   * True when the window has moved further than these tokens need: loaded KV covers the whole
+   * prompt, whose last token is computed again.
+   */
   private isAhead({ slid }: EngineSequence, tokens: number): boolean {
     return slid > this.blocks.layout.slidAt(tokens);
   }

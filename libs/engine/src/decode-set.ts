@@ -1,8 +1,11 @@
 import { assert } from '@baton/kernel';
 import { DecodePhases } from './decode-phases';
-import type { EngineSequence } from './sequence';
+import { type EngineSequence, NO_ROW, NO_TOKEN } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import { SequenceHeap } from './sequence-heap';
+
+/** A version that no decode set has. */
+export const NO_VERSION = -1;
 
 /**
  * The sequences that get a token in every step. A step touches none of them: one counter moves, and
@@ -70,8 +73,8 @@ export class DecodeSet {
   resume(seq: EngineSequence): void {
     this.grownFor = this.steps - 1;
     this.join(seq);
-    seq.burst = -1;
-    seq.drafts = this.draftTokens > 0 ? -1 : 0;
+    seq.burst = NO_TOKEN;
+    seq.drafts = this.draftTokens > 0 ? NO_ROW : 0;
   }
 
   /** Removes a sequence and stores its progress in it. */
@@ -188,8 +191,8 @@ export class DecodeSet {
   }
 
   /**
-   * The part of `takenAhead(count)` for members that are not in the last of these steps because
-   * their limit ends them with the step before.
+   * The blocks in `takenAhead(count)` of members that end one step before the last of these steps,
+   * because they reach their limit there.
    */
   takenByEnding(count: number): number {
     const at = this.steps + count;

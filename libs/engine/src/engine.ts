@@ -64,17 +64,17 @@ export class Engine implements EnginePort {
     assertOptions(options);
     this.drawsPerRequest =
       options.speculation !== undefined || options.stepTime.tokenJitterUs !== undefined;
-    const { speculation: asked, seed, stepNoise, name = '' } = options;
-    const speculation = asked && new Speculation(asked, seed);
-    this.accounts = new Accounts(asked?.tokens ?? 0);
+    const { speculation: requested, seed, stepNoise, name = '' } = options;
+    const speculation = requested && new Speculation(requested, seed);
+    this.accounts = new Accounts(requested?.tokens ?? 0);
     this.blocks = new SequenceBlocks(options);
     this.table = new EngineSequenceTable(this.blocks);
     this.longestTokens = this.blocks.layout.longest(options.numBlocks);
     const stages = options.stepTime.pipeline?.stages ?? 1;
     const lag = options.asyncScheduling === true ? 1 : 0;
-    this.decode = new DecodeSets(stages, this.blocks, asked?.tokens, lag);
+    this.decode = new DecodeSets(stages, this.blocks, requested?.tokens, lag);
     this.queue = new WaitingQueue(buildScheduling(options));
-    this.record = new StepRecord(this.decode, asked !== undefined);
+    this.record = new StepRecord(this.decode, requested !== undefined);
     const { table, blocks, decode, queue, record, accounts } = this;
     this.former = new BatchFormer({
       options,
@@ -84,7 +84,7 @@ export class Engine implements EnginePort {
       queue,
       record,
       accounts,
-      draftTokens: asked?.tokens ?? 0,
+      draftTokens: requested?.tokens ?? 0,
     });
     const scatter = stepNoise && new StepScatter(stepNoise, seed, name);
     const work = { options, former: this.former, decode, blocks, accounts, record, queue };
@@ -210,7 +210,7 @@ export class Engine implements EnginePort {
 
   endStep(): StepFacts {
     this.runner.completeAllButLast();
-    if (this.table.giveBackLate()) this.former.touch();
+    if (this.table.freeLate()) this.former.touch();
     for (const seq of this.doomed) this.remove(seq);
     truncate(this.doomed, 0);
     this.runner.completeLast();
@@ -337,10 +337,10 @@ export class Engine implements EnginePort {
     assert(count('deferred') === this.former.admitter.deferred, 'lost count of who is deferred');
     const held = live.filter((seq) => seq.state === 'held');
     const heldBlocks = held.reduce((sum, seq) => sum + this.blocks.heldBy(seq), 0);
-    const kept = held.filter((seq) => seq.isOver).length;
+    const holding = held.filter((seq) => seq.isOver).length;
     assert(heldBlocks === this.table.heldBlocks, 'lost count of held blocks');
     const { finished, released, aborted, rejected } = this.accounts;
-    const still = kept + this.doomed.length + this.table.leaving.length;
+    const still = holding + this.doomed.length + this.table.leaving.length;
     const ended = finished + released + aborted + rejected - still;
     assert(this.table.submitted === ended + live.length, 'a sequence was lost');
   }
@@ -366,7 +366,7 @@ export class Engine implements EnginePort {
     this.record.finished.push(seq.handle);
     this.accounts.finished++;
     if (seq.holdsAtEnd) this.hold(seq);
-    else this.table.letGo(seq, this.isWritten(seq));
+    else this.table.free(seq, this.isWritten(seq));
     this.former.touch();
   }
 
@@ -379,7 +379,7 @@ export class Engine implements EnginePort {
   private remove(seq: EngineSequence): void {
     const isWritten = this.isWritten(seq);
     this.takeOut(seq);
-    this.table.letGo(seq, isWritten);
+    this.table.free(seq, isWritten);
     this.former.touch();
   }
 

@@ -91,7 +91,7 @@ describe('an engine with pipeline stages', () => {
     engine.submit('c', { promptTokens: 8, outputTokens: 4 });
     const steps = [engine.step(), engine.step(), engine.step()];
     expect(steps.map((step) => step!.emitted)).toEqual([['a'], ['b'], ['c']]);
-    // When b ended, a and c were in flight, so the batch behind them is empty.
+    // When b ended, a and c were in flight, so the next batch is empty.
     engine.submit('d', { promptTokens: 16, outputTokens: 1 });
     expect(engine.step()!.emitted).toEqual(['a']);
     expect(engine.step()!.emitted).toEqual(['c']);

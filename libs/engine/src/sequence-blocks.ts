@@ -20,7 +20,7 @@ export interface Wanted {
   readonly computed: number;
   /** Leading tokens that need blocks. */
   readonly tokens: number;
-  /** Blocks that must stay free beside them. */
+  /** Further blocks that must stay free. */
   readonly spare: number;
   /** True for the whole prompt, which may take several steps. Unset: for one step. */
   readonly isWhole?: boolean;
@@ -80,8 +80,8 @@ export class SequenceBlocks {
     const most = Math.floor((seq.targetTokens - 1) / blockSize);
     if (others !== undefined) this.matchGroups(seq, others);
     else this.matchFirst(seq, most);
-    const behind = this.shared === undefined ? hit.inHost : this.matchShared(seq, most, nowUs);
-    return (hit.length + behind) * blockSize;
+    const beyond = this.shared === undefined ? hit.inHost : this.matchShared(seq, most, nowUs);
+    return (hit.length + beyond) * blockSize;
   }
 
   /** Reads the blocks that `match` found on other nodes; returns the time that this takes. */
@@ -127,9 +127,9 @@ export class SequenceBlocks {
     seq.blocks.add(blocks - hit.length);
     for (const list of seq.others) list.add(blocks - list.length);
     this.shared?.take();
-    const behind = this.shared?.found;
-    seq.hostTokens = (behind?.local ?? hit.inHost) * this.blockSize;
-    seq.poolTokens = (behind?.remote ?? 0) * this.blockSize;
+    const beyond = this.shared?.found;
+    seq.hostTokens = (beyond?.local ?? hit.inHost) * this.blockSize;
+    seq.poolTokens = (beyond?.remote ?? 0) * this.blockSize;
     return true;
   }
 

@@ -1,4 +1,4 @@
-import type { EngineSequence } from './sequence';
+import { type EngineSequence, NOT_LISTED } from './sequence';
 
 /**
  * A binary heap of sequences. Any of them can be taken out, because each stores its place. A
@@ -42,7 +42,7 @@ export class SequenceHeap {
   remove(seq: EngineSequence): void {
     const hole = seq.heapIndex;
     const last = this.items.pop()!;
-    seq.heapIndex = -1;
+    seq.heapIndex = NOT_LISTED;
     if (last === seq) return;
     this.siftUp(last, hole);
     if (last.heapIndex === hole) this.siftDown(last, hole);

@@ -41,7 +41,7 @@ export class EngineSequenceTable {
    * Retires a sequence and its blocks. With `isWritten` the blocks are kept until the batch after
    * the last step, which writes to them, has ended.
    */
-  letGo(seq: EngineSequence, isWritten: boolean): void {
+  free(seq: EngineSequence, isWritten: boolean): void {
     if (isWritten) {
       seq.state = 'leaving';
       this.leaving.push(seq);
@@ -52,7 +52,7 @@ export class EngineSequenceTable {
   }
 
   /** Frees the kept blocks when that batch has ended. Returns whether there were any. */
-  giveBackLate(): boolean {
+  freeLate(): boolean {
     if (this.leaving.length === 0) return false;
     for (const seq of this.leaving) {
       this.blocks.releaseLate(seq);

@@ -5,6 +5,13 @@ import type { AdmissionResult, SequenceHandle, SequenceSpec } from './port/engin
 
 const NO_PARAMETERS: EngineParameters = {};
 
+/** `burst` of a sequence to which the last decode step gave no token; tests compare with 0. */
+export const NO_TOKEN = -1;
+/** `drafts` of a sequence without a row in the latest batch; tests compare with 0. */
+export const NO_ROW = -1;
+/** An index of a sequence that is not in the list. */
+export const NOT_LISTED = -1;
+
 /**
  * - `waiting`: for budget, slot and blocks
  * - `unreserved`: remote prefill without blocks
@@ -102,10 +109,11 @@ export class EngineSequence {
   /** Speculation: empty drafts in the step under way. */
   padding = 0;
   /**
-   * Speculation: tokens beyond the first that the last decode step gave it; −1 when it gave none.
+   * Tokens beyond the first that the last decode step gave it: more than 0 only with speculation;
+   * `NO_TOKEN` when the step gave it none.
    */
   burst = 0;
-  /** Speculation: drafts of its row in the latest batch; −1 when it has no row there. */
+  /** Drafts of its row in the latest batch: 0 without speculation; `NO_ROW` without a row. */
   drafts = 0;
   /** Speculation: computed tokens of the sequence after that batch. */
   reach = 0;
@@ -125,15 +133,12 @@ export class EngineSequence {
   /** Whether the sequence was aborted while its step was under way. */
   isDoomed = false;
 
-  /**
-   * Place in the heap that holds it, in the decode set's list and in its phase; maintained by
-   * those.
-   */
-  heapIndex = -1;
-  memberIndex = -1;
+  /** Index in its heap, in the list of its decode set and in its phase; each maintains its own. */
+  heapIndex = NOT_LISTED;
+  memberIndex = NOT_LISTED;
   /** While decoding: index of its decode set. */
   decodeSet = 0;
-  phaseIndex = -1;
+  phaseIndex = NOT_LISTED;
 
   /** The result for a submission that took this slot; one object for all. */
   readonly admission: AdmissionResult;

@@ -1,7 +1,7 @@
 import { hashString, mix, unitOf } from '@baton/kernel';
 import type { Accounts } from './accounts';
 import type { DecodeSet } from './decode-set';
-import type { EngineSequence } from './sequence';
+import { type EngineSequence, NO_TOKEN } from './sequence';
 import type { SpeculationOptions } from './port/engine-options';
 
 /**
@@ -32,7 +32,7 @@ export class Speculation {
   giveBursts(decode: DecodeSet, accounts: Accounts): number {
     let tokens = 0;
     for (const seq of decode.members) {
-      seq.burst = seq.drafts < 0 ? -1 : this.burstOf(seq, decode.emittedBy(seq), accounts);
+      seq.burst = seq.drafts < 0 ? NO_TOKEN : this.burstOf(seq, decode.emittedBy(seq), accounts);
       if (seq.burst !== 0) decode.skip(seq, seq.burst);
       tokens += seq.burst;
     }

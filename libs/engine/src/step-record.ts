@@ -1,6 +1,6 @@
 import { type Micros, truncate } from '@baton/kernel';
 import type { Batch } from './batch';
-import type { DecodeSet, DecodeSets } from './decode-set';
+import { type DecodeSet, type DecodeSets, NO_VERSION } from './decode-set';
 import type { EngineSequence } from './sequence';
 import type { SequenceHandle, StepFacts } from './port/engine-port';
 
@@ -32,7 +32,7 @@ export class StepRecord implements StepFacts {
   /** The batch after the step; undefined when batches are not formed ahead. */
   batch: Batch | undefined;
   private readonly emitting: SequenceHandle[] = [];
-  private version = -1;
+  private version = NO_VERSION;
   private writtenFor: DecodeSet | undefined;
 
   /** @param hasBursts  sequences get any number of tokens in a step, with speculation */
@@ -105,7 +105,7 @@ export class StepRecord implements StepFacts {
 
   clear(): void {
     this.isRead = false;
-    if (this.finished.length + this.departed.length > 0) this.version = -1;
+    if (this.finished.length + this.departed.length > 0) this.version = NO_VERSION;
     truncate(this.scheduled, 0);
     truncate(this.firstTokens, 0);
     truncate(this.held, 0);

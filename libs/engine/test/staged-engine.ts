@@ -62,7 +62,7 @@ export const worldOf = () =>
     schedulingPolicy: fc.constantFrom('fcfs' as const, 'priority' as const),
   });
 
-interface Asked {
+interface TestRequest {
   readonly promptTokens: number;
   readonly outputTokens: number;
   readonly afterSteps: number;
@@ -71,7 +71,7 @@ interface Asked {
 }
 
 /** Runs the requests, and aborts some, until nothing is left; checks every step. */
-export function followToRest(engine: TestEngine, requests: readonly Asked[]): void {
+export function followToRest(engine: TestEngine, requests: readonly TestRequest[]): void {
   const tokens = new Map<string, number>();
   const ended = new Set<string>();
   let lastUs = 0;

@@ -39,7 +39,7 @@ export class Heartbeats<Id extends AnyId> {
   constructor(private readonly everyUs: Micros) {}
 
   join(fetch: Fetch<Id>, nowUs: Micros): void {
-    this.roundOf(fetch.source.engineId, nowUs).members.append(fetch);
+    this.openRound(fetch.source.engineId, nowUs).members.append(fetch);
     if (this.unannouncedCount === 0) {
       this.unannouncedSinceUs = nowUs;
       this.joinedCount = 0;
@@ -82,7 +82,7 @@ export class Heartbeats<Id extends AnyId> {
   }
 
   /** Calls `send` once per source that is due, with the source's own request ids. */
-  beat(nowUs: Micros, send: (sourceId: Id, requestIds: Id[]) => void): void {
+  sendDue(nowUs: Micros, send: (sourceId: Id, requestIds: Id[]) => void): void {
     for (
       let due = this.dues.earliest();
       due !== undefined && due.dueUs <= nowUs;
@@ -127,7 +127,7 @@ export class Heartbeats<Id extends AnyId> {
   }
 
   /** The round of a source, due a full interval after its first member came. */
-  private roundOf(sourceId: Id, nowUs: Micros): Round<Id> {
+  private openRound(sourceId: Id, nowUs: Micros): Round<Id> {
     const known = this.rounds.get(sourceId);
     if (known !== undefined) return known.owner;
     const due = this.pool.take() ?? newDeadline({ sourceId, members: new Chain<Fetch<Id>>() });

@@ -49,7 +49,7 @@ export class LeaseBook<T> {
   /** Made on first use, so that `earliest` reads only existing lists. */
   private renewed: DeadlineList<T> | undefined;
   private routed: DeadlineList<T> | undefined;
-  private kept: DeadlineList<T> | undefined;
+  private unread: DeadlineList<T> | undefined;
 
   constructor(private readonly times: LeaseTimes) {}
 
@@ -65,8 +65,8 @@ export class LeaseBook<T> {
 
   /** Opens the lease of blocks without a reader on its way. */
   keep(lease: Deadline<T>, nowUs: Micros): void {
-    this.kept ??= new DeadlineList();
-    this.kept.set(lease, nowUs + this.times.keepUs);
+    this.unread ??= new DeadlineList();
+    this.unread.set(lease, nowUs + this.times.keepUs);
   }
 
   /** Renews the lease: it ends at max(old end, now + L·2/3). */
@@ -84,7 +84,7 @@ export class LeaseBook<T> {
   /** The lease that ends first; of two that end together, the one that was never renewed. */
   earliest(): Deadline<T> | undefined {
     const opened = earlier(this.first.earliest(), this.routed?.earliest());
-    const unrenewed = earlier(opened, this.kept?.earliest());
+    const unrenewed = earlier(opened, this.unread?.earliest());
     return earlier(unrenewed, this.renewed?.earliest());
   }
 }

@@ -2,7 +2,8 @@ import { linkShare } from './transfer-rate';
 
 export const US_PER_SECOND = 1_000_000;
 
-export const UNKNOWN = -1;
+/** Stands for the place of no transfer. */
+export const NO_TRANSFER = -1;
 
 /**
  * One engine's link in one direction. It is kept when idle, because there is at most one per
@@ -19,7 +20,7 @@ export class LinkEnd {
   /** Each transfer's share of this link, in bytes per µs. */
   shareBytesPerUs = 0;
   /** The transfer of this target that completes first; UNKNOWN without one. Only for targets. */
-  first = UNKNOWN;
+  first = NO_TRANSFER;
   /** True when `first` can be out of date. Only for targets. */
   isStale = false;
 

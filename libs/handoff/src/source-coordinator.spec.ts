@@ -212,7 +212,7 @@ describe('a name that does not match', () => {
     read();
     hold(2);
     expect(endRead('done')).toEqual([]);
-    expect(source.view()).toMatchObject([{ epoch: 2, generation: 2 }]);
+    expect(source.snapshot()).toMatchObject([{ epoch: 2, generation: 2 }]);
   });
 
   it('of a former incarnation finds nothing, because generations start elsewhere', () => {
@@ -235,7 +235,7 @@ describe('repeats', () => {
     read();
     endRead('abandoned');
     expect(read()).toEqual([]);
-    expect(source.view()).toMatchObject([{ reads: [] }]);
+    expect(source.snapshot()).toMatchObject([{ reads: [] }]);
   });
 
   it('of a hold do nothing, before and after its end', () => {
@@ -275,7 +275,7 @@ describe('ends from outside', () => {
   it('releases a run that comes after a newer one', () => {
     hold(2);
     expect(hold(1)).toMatchObject([{ kind: 'release-blocks', epoch: 1, reason: 'superseded' }]);
-    expect(source.view()).toMatchObject([{ epoch: 2 }]);
+    expect(source.snapshot()).toMatchObject([{ epoch: 2 }]);
   });
 
   it('releases when the ledger refuses the hand-over, and keeps a newer run', () => {

@@ -90,13 +90,13 @@ export class SourceCoordinator<Id extends AnyId = string> {
     return this.outbox.take();
   }
 
-  /** When `tick` is due at the latest; undefined when nothing is held. */
+  /** Latest time for the next `tick`; undefined when nothing is held. */
   nextWakeUpUs(): Micros | undefined {
     return this.nextEnd()?.dueUs;
   }
 
   /** All holdings, under names in the order in which their requests first came. */
-  view(): HoldingView<Id>[] {
+  snapshot(): HoldingView<Id>[] {
     return this.holdings.values().map((holding) => viewOf(holding));
   }
 
@@ -133,7 +133,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
     this.tally.held += 1;
     const overEpoch = overEpochOf(tombstone);
     if (epoch <= overEpoch || epoch < (current?.epoch ?? -1)) {
-      this.letGo(name, overEpoch === EVERY_EPOCH ? 'aborted' : 'superseded', 0);
+      this.releaseBlocks(name, overEpoch === EVERY_EPOCH ? 'aborted' : 'superseded', 0);
       return;
     }
     if (current !== undefined) this.cut(current, 'superseded');
@@ -282,11 +282,11 @@ export class SourceCoordinator<Id extends AnyId = string> {
   private release(holding: Holding<Id>, reason: ReleaseReason): void {
     this.closeHolding(holding, reason);
     this.holdings.delete(holding.requestId);
-    this.letGo(holding, reason, readersOf(holding));
+    this.releaseBlocks(holding, reason, readersOf(holding));
     this.pool.closeHolding(holding);
   }
 
-  private letGo(name: HoldingName<Id>, reason: ReleaseReason, readers: number): void {
+  private releaseBlocks(name: HoldingName<Id>, reason: ReleaseReason, readers: number): void {
     const { requestId, epoch, generation } = name;
     this.over.bury(requestId, epoch, this.nowUs);
     this.tally.released[reason] += 1;

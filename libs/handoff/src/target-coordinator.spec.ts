@@ -295,7 +295,7 @@ describe('ends from outside', () => {
       { kind: 'cancel-transfer', requestId: 's', epoch: 2 },
       { ...failed('lost'), requestId: 's' },
     ]);
-    expect(target.view()).toMatchObject([{ requestId: 't' }]);
+    expect(target.snapshot()).toMatchObject([{ requestId: 't' }]);
   });
 });
 

@@ -99,7 +99,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
     return this.outbox.take();
   }
 
-  /** When `tick` is due at the latest; undefined when nothing is being fetched. */
+  /** Latest time for the next `tick`; undefined when nothing is being fetched. */
   nextWakeUpUs(): Micros | undefined {
     const answer = this.unanswered.earliest()?.dueUs;
     const beat = this.heartbeats.nextUs();
@@ -108,7 +108,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
   }
 
   /** All fetches, under names in the order in which their requests were accepted. */
-  view(): FetchView<Id>[] {
+  snapshot(): FetchView<Id>[] {
     return this.fetches.values().map((fetch) => viewOfFetch(fetch));
   }
 
@@ -239,7 +239,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
     });
   }
 
-  /** As vLLM's NIXL connector, which reads whole blocks, also those that are partly filled. */
+  /** Whole blocks are read, also partly filled ones, as in vLLM's NIXL connector. */
   private bytesOf({ blocks }: Fetch<Id>): number {
     return blocks * this.options.bytesPerBlock;
   }
@@ -307,7 +307,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
       if (fetch.tries < this.readTries || this.mayBeLate(fetch)) this.ask(fetch);
       else this.fail(fetch, 'timeout');
     }
-    this.heartbeats.beat(this.nowUs, (to, requestIds) => {
+    this.heartbeats.sendDue(this.nowUs, (to, requestIds) => {
       this.tally.heartbeats += 1;
       this.outbox.push({ kind: 'send-heartbeats', to, requestIds });
     });

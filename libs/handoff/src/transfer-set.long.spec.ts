@@ -189,7 +189,7 @@ function startsOf(rows: { source: number; target: number; bytes: number; nowUs: 
     );
 }
 
-/** Adding up thousands of small parts may put a last byte on the other side of a microsecond. */
+/** A sum of thousands of rounded parts may move the last byte over a boundary of 1 µs. */
 const SUMMATION_ERROR_US = 2;
 
 /** The same fluid model, simulated plainly one microsecond at a time. */

@@ -1,5 +1,5 @@
 import { type AnyId, assert, IdMap, type Micros, Tournament } from '@baton/kernel';
-import { LinkEnd, UNKNOWN, US_PER_SECOND } from './link-end';
+import { LinkEnd, NO_TRANSFER, US_PER_SECOND } from './link-end';
 import { Outbox } from './outbox';
 import { TransferColumns } from './transfer-columns';
 import { transferRate } from './transfer-rate';
@@ -114,7 +114,7 @@ export class TransferSet<Id extends AnyId = string> {
    */
   advance(nowUs: Micros): void {
     const { ids, completesUs } = this.columns;
-    for (let next = this.next(); next !== UNKNOWN; next = this.next()) {
+    for (let next = this.next(); next !== NO_TRANSFER; next = this.next()) {
       const completedUs = completesUs[next]!;
       if (completedUs > nowUs) break;
       this.nowUs = Math.max(this.nowUs, completedUs);
@@ -130,7 +130,7 @@ export class TransferSet<Id extends AnyId = string> {
    */
   nextCompletionUs(): Micros | undefined {
     const next = this.next();
-    return next === UNKNOWN ? undefined : this.columns.completesUs[next];
+    return next === NO_TRANSFER ? undefined : this.columns.completesUs[next];
   }
 
   /**
@@ -189,12 +189,12 @@ export class TransferSet<Id extends AnyId = string> {
 
   private findFirst(target: LinkEnd): void {
     const { columns } = this;
-    let first = UNKNOWN;
+    let first = NO_TRANSFER;
     for (const slot of target.slots) {
-      first = first === UNKNOWN ? slot : columns.earlier(slot, first);
+      first = first === NO_TRANSFER ? slot : columns.earlier(slot, first);
     }
     target.first = first;
-    if (first === UNKNOWN) this.firsts.set(target.place, Infinity);
+    if (first === NO_TRANSFER) this.firsts.set(target.place, Infinity);
     else this.firsts.set(target.place, columns.completesUs[first]!, columns.numbers[first]);
   }
 
@@ -232,7 +232,7 @@ export class TransferSet<Id extends AnyId = string> {
       target.isStale = false;
       this.findFirst(target);
     }
-    return this.slots.size === 0 ? UNKNOWN : this.targetEnds[this.firsts.first]!.first;
+    return this.slots.size === 0 ? NO_TRANSFER : this.targetEnds[this.firsts.first]!.first;
   }
 
   private targetEnd(id: Id): LinkEnd {

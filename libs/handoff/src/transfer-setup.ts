@@ -28,7 +28,7 @@ const MOST_SOURCES = 4_096;
  * other.
  */
 export class TransferSetup<Id extends AnyId = string> {
-  /** By source: the end of its handshake. */
+  /** End of the handshake with each source. */
   private readonly knownFromUs = new Map<Id, Micros>();
 
   constructor(

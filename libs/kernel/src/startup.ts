@@ -8,7 +8,7 @@ export interface StartupPhase {
 
 /** The loading times of an engine before it takes work. */
 export interface StartupTimes {
-  /** Without causes. */
+  /** Whole loading time, without its causes. */
   readonly startupUs: Micros;
   /** The causes in their order, in place of `startupUs`. Unset: they are not known. */
   readonly startup?: {

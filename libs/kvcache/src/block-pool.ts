@@ -19,7 +19,7 @@ export interface BlockPoolOptions {
   readonly evictionPolicy?: 'lru' | 'fifo' | undefined;
   /** Host memory that keeps evicted blocks in LRU order, in blocks; default 0. */
   readonly hostBlocks?: number | undefined;
-  /** Unset: no watcher. */
+  /** Optional watcher of the pool's contents. */
   readonly contentWatcher?: ContentWatcher | undefined;
 }
 

@@ -18,7 +18,7 @@ const PAGE = 1 << PAGE_BITS;
 export class DenseTable implements BlockTable {
   readonly lastId: number;
   size = 0;
-  /** By content: the number of its page, 0 = none; page 0 holds nothing. */
+  /** Number of the page of each content; 0 for none, because page 0 holds nothing. */
   private readonly pages: Int32Array;
   /**
    * By page: its first content, the number of its contents that are present, and the number of its
@@ -27,7 +27,7 @@ export class DenseTable implements BlockTable {
   private readonly firsts: Int32Array;
   private readonly counts: Int32Array;
   private readonly givings: Int32Array;
-  /** By id: 1 if present. */
+  /** 1 for each present id. */
   private readonly present: Uint8Array;
   /** Private hashes of owners: negative, found under private ids. */
   private own: HashedIndex | undefined;

@@ -16,7 +16,7 @@ export interface FreeOrder {
   freed(first: number, count: number): void;
   /** A free span is in use again. */
   used(first: number, count: number): void;
-  /** A free span was cut in two; `upper` is the first block of its second part. */
+  /** A free span was split in two; `upper` is the first block of its second part. */
   split(first: number, upper: number): void;
   /** Blocks of the first span were evicted; `isGone` when all of them were. */
   evicted(first: number, count: number, isGone: boolean): void;

@@ -8,7 +8,7 @@ import type { KvLayout } from './kv-layout';
  * end. Source: `HybridKVCacheCoordinator.find_longest_cache_hit` of vLLM.
  */
 export class GroupMatch {
-  /** By group, from the second on. */
+  /** Matches by group, from the second group on. */
   readonly hits: readonly PrefixMatch[];
 
   constructor(

@@ -72,7 +72,7 @@ export interface CacheLink {
   readonly link: { readonly bytesPerSecond: number; readonly baseLatencyUs: Micros };
 }
 
-/** How long a cache is on the link of the engine that fetches it. */
+/** Time that a cache takes on the link of the engine that fetches it. */
 export function cacheFetchUs(
   { freeOrder }: FreeContents,
   { blockSize, kvBytesPerToken, link }: CacheLink,

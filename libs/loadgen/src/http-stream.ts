@@ -134,7 +134,7 @@ class HttpStream implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.status !== OK) {
-      this.fail(`http_${this.status}`, messageOf(this.errorBody) || `HTTP ${this.status}`);
+      this.fail(`http_${this.status}`, parseMessage(this.errorBody) || `HTTP ${this.status}`);
       return;
     }
     this.event.atMs = performance.now();
@@ -171,7 +171,7 @@ class HttpStream implements Dispatcher.DispatchHandler {
 }
 
 /** The message in an error answer: OpenAI's, FastAPI's, or the plain text. */
-function messageOf(body: Buffer): string {
+function parseMessage(body: Buffer): string {
   const text = body.toString('utf8').trim();
   try {
     const { error, detail, message } = JSON.parse(text) as Record<string, unknown>;

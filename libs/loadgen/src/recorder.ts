@@ -87,7 +87,8 @@ export class Recorder {
       this.promptUsage.tokens += answer.promptTokens;
       this.promptUsage.requests += 1;
     }
-    this.gaps(log.firstTokenUs[row]!, answer.gapsUs);
+    const tokensPerEvent = log.emittedTokens[row]! / (answer.gapsUs.length + 1);
+    this.gaps(log.firstTokenUs[row]!, answer.gapsUs, tokensPerEvent);
     const { gapsUs, text, promptTokens } = answer;
     if (this.details !== undefined) this.details[row] = { gapsUs, text, error: '', promptTokens };
   }
@@ -113,7 +114,7 @@ export class Recorder {
       log: this.log,
       itl: this.itl,
       itlSquareSum: this.itlSquareSum,
-      peakOutputTokensPerSecond: this.tokensInSecond.reduce((most, n) => Math.max(most, n), 0),
+      peakOutputTokensPerSecond: peakPerSecond(this.tokensInSecond, this.us(endMs)),
       endUs: this.us(endMs),
     };
   }
@@ -124,23 +125,40 @@ export class Recorder {
       .sort((a, b) => b.count - a.count);
   }
 
-  private gaps(firstTokenUs: number, gapsUs: readonly number[]): void {
+  /** An event may have several tokens, of which only the answer's usage has the number. */
+  private gaps(firstTokenUs: number, gapsUs: readonly number[], tokensPerEvent: number): void {
     let atUs = firstTokenUs;
-    this.countToken(atUs);
+    this.countTokens(atUs, tokensPerEvent);
     for (const gapUs of gapsUs) {
       this.itl.add(gapUs);
       this.itlSquareSum += gapUs * gapUs;
-      this.countToken((atUs += gapUs));
+      this.countTokens((atUs += gapUs), tokensPerEvent);
     }
   }
 
-  private countToken(atUs: number): void {
+  private countTokens(atUs: number, tokens: number): void {
     const second = Math.floor(atUs / US_PER_SECOND);
     while (this.tokensInSecond.length <= second) this.tokensInSecond.push(0);
-    this.tokensInSecond[second]! += 1;
+    this.tokensInSecond[second]! += tokens;
   }
 
   private us(atMs: number): number {
     return Math.round((atMs - this.startMs) * US_PER_MS);
   }
+}
+
+/**
+ * The largest rate of tokens over the whole seconds of a run, of which the last lasts for 1 to 2 s,
+ * or over all of a run below 2 s. So it is never below the mean rate.
+ *
+ * @param tokens  tokens in each second, the last one begun
+ * @param endUs  duration of the run
+ * @returns tokens per second
+ */
+export function peakPerSecond(tokens: readonly number[], endUs: number): number {
+  if (endUs <= 0) return 0;
+  const whole = Math.max(1, Math.floor(endUs / US_PER_SECOND));
+  const rest = tokens.slice(whole - 1).reduce((sum, each) => sum + each, 0);
+  const restRate = rest / (endUs / US_PER_SECOND - (whole - 1));
+  return tokens.slice(0, whole - 1).reduce((most, each) => Math.max(most, each), restRate);
 }

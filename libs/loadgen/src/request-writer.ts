@@ -56,7 +56,7 @@ export class RequestWriter {
   body(row: number): string {
     const recorded = this.loaded.requests?.[row];
     if (recorded !== undefined) return this.again(recorded);
-    const messages = this.messagesOf(row);
+    const messages = this.takeMessages(row);
     if (this.isAwaited[row] === 1) this.messages.set(row, messages);
     return this.written(messages, row);
   }
@@ -107,7 +107,7 @@ export class RequestWriter {
     });
   }
 
-  private messagesOf(row: number): Messages {
+  private takeMessages(row: number): Messages {
     const given = this.loaded.texts?.[row];
     if (given !== undefined) return [given];
     const before = this.workload.after[row] ?? -1;

@@ -23,10 +23,10 @@ interface Answer {
  * @throws Failure when no server answers, or no model is given and the server names none
  */
 export async function probeServer(server: ServerAccess, stop: AbortSignal): Promise<ServerFacts> {
-  const { origin, prefix, readyTimeoutMs, model: asked } = server;
+  const { origin, prefix, readyTimeoutMs, model: requested } = server;
   const answer = await firstAnswer(server, performance.now() + readyTimeoutMs, stop);
   const models = modelsOf(answer.document);
-  const model = asked ?? models[0]?.id;
+  const model = requested ?? models[0]?.id;
   if (model === undefined) {
     throw new Failure(
       `${origin}${prefix}/v1/models names no model (HTTP ${answer.status}). Add --model.`,

@@ -4,7 +4,7 @@ import { engineKeyOf, type Sample } from './metric-samples';
 /** A bound of the buckets of both histograms: `LATE_MS` in seconds. */
 const BOUND = String(LATE_MS / 1_000);
 
-/** What can be late, with the end of the sentence on it. */
+/** The parts that can be late, each with the end of the sentence about it. */
 const EVENTS = {
   steps: { family: 'baton:step_lag_seconds', are: 'ended' },
   frames: { family: 'baton:frame_delay_seconds', are: 'were written' },

@@ -10,7 +10,7 @@ export interface EngineStepTimes {
   readonly description: string;
   /** Count since the engine's start. Undefined: its step times have no range. */
   readonly outsideSteps: number | undefined;
-  /** Those of them of a shape of which nothing was measured. Undefined: no range. */
+  /** Steps outside of the range whose shape was not measured at all. Undefined without a range. */
   readonly unmeasuredSteps: number | undefined;
   /**
    * The largest value of the others, relative to the largest measured one. 1: none is above it.

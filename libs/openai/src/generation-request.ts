@@ -27,17 +27,19 @@ export interface GenerationRequest {
   readonly stopTokenIds: readonly number[];
   readonly includeStop: boolean;
   readonly sampling: Sampling;
-  /** Token preferences. Undefined: none. */
+  /** Token preferences. Undefined when the request has none. */
   readonly steering: Steering | undefined;
   /** Constraint on the content. Undefined: free text. */
   readonly constraint: StructuredText | undefined;
-  /** Functions that the answer can or must call. Undefined: none. */
+  /** Functions that the answer can or must call. Undefined for a request without tools. */
   readonly tools: ToolOffer | undefined;
   /** The form of their calls in the answer. */
   readonly calls: CallShape;
-  /** The reasoning before the answer. Undefined: none. */
+  /** The reasoning before the answer. Undefined for an answer without reasoning. */
   readonly reasoning: ReasoningRequest | undefined;
-  /** Alternatives per token; 0: the token alone. Undefined: no log-probabilities. */
+  /**
+   * Alternatives per token; 0: the token alone. Undefined when log-probabilities are not requested.
+   */
   readonly logprobs: number | undefined;
   readonly promptLogprobs: number | undefined;
   /** Whether log-probabilities name tokens as `token_id:N`. */
@@ -53,7 +55,7 @@ export interface GenerationRequest {
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
   /** Lower runs first. */
   readonly priority: number;
-  /** Undefined: no parameters for the engines. */
+  /** Parameters for the engines. Undefined when the request has none. */
   readonly engineParameters: EngineParameters | undefined;
   /** The body's `request_id`. The header `X-Request-Id` takes precedence. */
   readonly requestId: string | undefined;

@@ -47,7 +47,7 @@ export interface PlanRequest {
 export interface PreparedPlan {
   readonly context: PlanningContext;
   /** The configuration before the workload sets its block size: the one that a user starts. */
-  readonly asked: BatonConfig;
+  readonly requested: BatonConfig;
   readonly loaded: LoadedWorkload;
   /** The given flags, with the rate that this plan adds to a dataset without one. */
   readonly workloadFlags: WorkloadFlags;
@@ -71,22 +71,22 @@ export async function preparePlan(
   flags: PlanRequest,
   onProgress: NonNullable<ReadingOptions['onProgress']>,
 ): Promise<PreparedPlan> {
-  const { config: asked, origins } = resolved;
-  if (asked.changes !== undefined) {
+  const { config: requested, origins } = resolved;
+  if (requested.changes !== undefined) {
     throw new UsageError('A plan searches for a fixed topology. Remove the option changes.');
   }
-  if (isScaled(asked) || (asked.min ?? asked.max) !== undefined) {
+  if (isScaled(requested) || (requested.min ?? requested.max) !== undefined) {
     throw new UsageError('A plan searches for a fixed topology. Remove the option autoscaler.');
   }
-  if (asked.dataParallelSize > 1) {
+  if (requested.dataParallelSize > 1) {
     throw new UsageError(
       'A plan supports only engines of one data-parallel rank. Leave data_parallel_size at 1.',
     );
   }
   const isSet = (key: ConfigKey): boolean => origins[key] !== 'default';
-  const engines = new EngineChoices(asked, sizesOf(flags.sizes, asked, isSet), flags.gpus);
+  const engines = new EngineChoices(requested, sizesOf(flags.sizes, requested, isSet), flags.gpus);
   const candidates = candidatesOf(engines.choices);
-  const rates = flags.prices && ratesOf(asked, ROLES, flags.prices);
+  const rates = flags.prices && ratesOf(requested, ROLES, flags.prices);
   if (candidates.length === 0) {
     throw new UsageError(
       `No engines use all ${flags.gpus} GPUs. The model fits engines of ` +
@@ -104,7 +104,7 @@ export async function preparePlan(
   const description = describeWorkload(workload);
   return {
     context: { config: withFrontEnd(config), workload, target: flags.target, rates },
-    asked,
+    requested,
     loaded,
     workloadFlags,
     description,

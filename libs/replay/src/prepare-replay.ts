@@ -31,7 +31,10 @@ export interface ReplayRequest {
   readonly workload: WorkloadFlags;
   /** Most requests that clients have under way. Undefined: no limit. */
   readonly concurrency: number | undefined;
-  /** Mean pause of each client before its next request, in µs. Undefined: none. */
+  /**
+   * Mean pause of each client before its next request, in µs. Undefined: the next request follows
+   * at once.
+   */
   readonly thinkUs: Micros | undefined;
   readonly leap: boolean;
   /** Latency targets of each request, which an autoscaler can use. */

@@ -119,8 +119,10 @@ function circumstances({ config, loaded }: Replayed, flags: WorkloadFlags): Circ
 /** Generated contents depend on everything except the instants of arrival. */
 function madeUp(dataset: string, flags: WorkloadFlags, seed: number): string {
   const isOfTime = new Set<string>(RETIMING);
-  const asked = Object.entries(flags).filter(([name]) => !isOfTime.has(name) && name !== 'dataset');
-  const all = [...asked.map(([name, value]) => [fileName(name), value]), ['seed', seed]];
+  const requested = Object.entries(flags).filter(
+    ([name]) => !isOfTime.has(name) && name !== 'dataset',
+  );
+  const all = [...requested.map(([name, value]) => [fileName(name), value]), ['seed', seed]];
   return [dataset, ...all.map(([name, value]) => `${name}=${value}`).sort()].join(' ');
 }
 

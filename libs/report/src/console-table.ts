@@ -60,10 +60,10 @@ function numbered({ columns, rows }: Table, width: number): string {
 
 function folded(all: readonly number[], { columns, rows }: Table, width: number): string {
   const same = new Set(all.filter((column) => column > 0 && agrees(column, rows)));
-  const kept = all.filter((column) => !same.has(column));
+  const shown = all.filter((column) => !same.has(column));
   const notes = [...same].map((column) => `${columns[column]!.name} ${rows[0]![column]}`);
   const note = notes.length === 0 ? '' : wrapWords(`Every row: ${notes.join(', ')}.`, width);
-  const parts = partsOf(kept, { columns, rows }, width).map((part) => {
+  const parts = partsOf(shown, { columns, rows }, width).map((part) => {
     // Leaves out rows that only continue cells of another part.
     const own = rows.filter((row) => part.some((column) => row[column] !== ''));
     return printed(part, wrapLast(part, { columns, rows: own }, width));

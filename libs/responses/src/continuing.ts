@@ -69,7 +69,7 @@ export function continued(
   draft: ResponseDraft,
   loaded: LoadedTexts,
 ): { readonly draft: ResponseDraft; readonly context: readonly Item[] } {
-  const context = contextOf(loaded);
+  const context = parseContext(loaded);
   const referenced = loaded.referenced.flatMap(
     (text) => (JSON.parse(text) as StoredResponse).response.output as readonly Item[],
   );
@@ -77,7 +77,7 @@ export function continued(
   return { draft: { ...draft, own }, context };
 }
 
-function contextOf({ previous, conversation }: LoadedTexts): readonly Item[] {
+function parseContext({ previous, conversation }: LoadedTexts): readonly Item[] {
   if (conversation !== undefined) {
     return (JSON.parse(conversation) as { readonly items: readonly Item[] }).items;
   }

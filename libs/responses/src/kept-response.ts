@@ -66,7 +66,7 @@ export function withStatus(stored: string, status: ResponseStatus): string {
   return stored.replace(HEAD, (head) => head.replace(/"status":"\w+"/, `"status":"${status}"`));
 }
 
-/** A stored response under way, as one that has failed. Its long parts stay as they are. */
+/** Marks a stored response under way as failed. Its long parts do not change. */
 export function withFailure(stored: string, failure: ResponseFailure): string {
   // The first of this name: only the id, the model's time and the status come before it.
   return withStatus(stored, 'failed').replace(

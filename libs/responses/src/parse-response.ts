@@ -215,8 +215,8 @@ function chatFormat({ text }: ResponsesDto): object | undefined {
 }
 
 function logprobFields({ include, top_logprobs: top }: ResponsesDto): object {
-  const isAsked = include?.includes('message.output_text.logprobs') === true;
-  return isAsked ? { logprobs: true, top_logprobs: top ?? 0 } : {};
+  const isRequested = include?.includes('message.output_text.logprobs') === true;
+  return isRequested ? { logprobs: true, top_logprobs: top ?? 0 } : {};
 }
 
 /** Refuses a value other than one, since a response has one answer. */

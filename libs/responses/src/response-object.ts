@@ -187,8 +187,8 @@ export function itemOf(
 
 /** Sealed reasoning, which a client without a store sends back. */
 function sealed({ request }: ResponseContext, text: string): object {
-  const isAsked = request.dto.include?.includes('reasoning.encrypted_content') === true;
-  return isAsked ? { encrypted_content: sealText(text) } : {};
+  const isRequested = request.dto.include?.includes('reasoning.encrypted_content') === true;
+  return isRequested ? { encrypted_content: sealText(text) } : {};
 }
 
 export function usageOf({ request, plan }: ResponseContext, count: number, cached: number): object {

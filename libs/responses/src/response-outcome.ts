@@ -99,7 +99,7 @@ function withScores(response: ResponseObject, listOf: (item: number) => RawJson)
   return jsonWith(response, { output: rawArray(items) });
 }
 
-/** A response of which only its head is known. */
+/** A response with a known head and unknown content. */
 export type ResponseHead = Pick<ResponseContext, 'request'> & {
   readonly head: Pick<ResponseContext['head'], 'id' | 'created' | 'model'>;
 };

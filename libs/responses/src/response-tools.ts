@@ -24,7 +24,7 @@ export function chatTools(
   choice: unknown,
   unsupported: UnsupportedTools,
 ): ResponseTools {
-  const kept: object[] = [];
+  const callable: object[] = [];
   const indexes: number[] = [];
   const skipped: string[] = [];
   tools.forEach((tool, i) => {
@@ -37,7 +37,7 @@ export function chatTools(
     }
     const own = chatTool(tool, type);
     if (own !== undefined) {
-      kept.push(own);
+      callable.push(own);
       indexes.push(i);
     } else if (unsupported === 'reject') {
       const message = `tools[${i}].type '${type.slice(0, 100)}' is not supported.`;
@@ -46,7 +46,12 @@ export function chatTools(
       skipped.push(type.slice(0, 100));
     }
   });
-  return { tools: kept, toolChoice: chatChoice(choice, kept.length, skipped), indexes, skipped };
+  return {
+    tools: callable,
+    toolChoice: chatChoice(choice, callable.length, skipped),
+    indexes,
+    skipped,
+  };
 }
 
 function chatTool(tool: Fields, type: string): object | undefined {
@@ -63,11 +68,11 @@ function chatTool(tool: Fields, type: string): object | undefined {
 }
 
 /** The tool choice of the chat. Throws when the choice leaves only tools that are left out. */
-function chatChoice(choice: unknown, kept: number, skipped: readonly string[]): unknown {
+function chatChoice(choice: unknown, callable: number, skipped: readonly string[]): unknown {
   if (choice === undefined || choice === null) return undefined;
   if (typeof choice === 'string') {
-    if (choice === 'required' && kept === 0 && skipped.length > 0) throw skippedOnly(skipped);
-    return kept === 0 && skipped.length > 0 ? 'none' : choice;
+    if (choice === 'required' && callable === 0 && skipped.length > 0) throw skippedOnly(skipped);
+    return callable === 0 && skipped.length > 0 ? 'none' : choice;
   }
   if (!isObject(choice)) return choice;
   const { type, name } = choice;

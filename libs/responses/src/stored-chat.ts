@@ -50,12 +50,12 @@ export function checkStoring(body: Fields): void {
 export function storedChat(body: Fields, answer: string, arrivedUs: number): string {
   const completion = JSON.parse(answer) as Fields & { readonly id: string };
   const { id, model } = completion;
-  const asked = SHOWN.map((name) => [name, completion[name] ?? body[name] ?? null]);
+  const requested = SHOWN.map((name) => [name, completion[name] ?? body[name] ?? null]);
   const shown = {
     ...completion,
     request_id: id,
     input_user: body['user'] ?? null,
-    ...(Object.fromEntries(asked) as Fields),
+    ...(Object.fromEntries(requested) as Fields),
   };
   const messages = Array.isArray(body['messages']) ? body['messages'].filter(isObject) : [];
   const named = messages.map((message, index) => shownMessage(message, `${id}-${index}`));

@@ -3,7 +3,7 @@ import { type NamedColumn, rowName } from '@baton/workload';
 
 /** The LoRA adapters of the rows inside an engine, as a live engine reports them. */
 export class AdapterBook {
-  /** By row: whether it has been in a batch. */
+  /** Whether each row has been in a batch. */
   private readonly rows = new Map<number, boolean>();
 
   /** @param most adapters of one batch */

@@ -1,6 +1,7 @@
 import { assert, EventQueue, hashString, type Micros, mix, unitOf } from '@baton/kernel';
 import type { Workload } from '@baton/workload';
 
+/** Stands for the row of no request. */
 const NO_ROW = -1;
 /** Separates these draws from others with the same seed and row. */
 const THINKING = hashString('think time');

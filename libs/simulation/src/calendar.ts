@@ -40,7 +40,7 @@ export class Calendar {
     return this.tournament.first === slot;
   }
 
-  /** When the first slot is due. Infinity: none is. */
+  /** Time of the first slot; Infinity without slots. */
   get nextUs(): Micros {
     return Math.floor(this.tournament.firstKey / TIES);
   }

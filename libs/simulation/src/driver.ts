@@ -299,7 +299,7 @@ export class ClusterRun {
   }
 }
 
-/** Calendar slots of what is not an engine, from the first one on. */
+/** Calendar slots of parts other than engines, from the first one on. */
 function slotsAbove(first: number) {
   return {
     transfers: first,

@@ -3,7 +3,7 @@ import { type FrontEnd, passUs } from '@baton/step-time';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../test/support/runs';
-import { type Asked, scenarioWith, workloadOf } from '../test/test-scenario';
+import { type TestRequest, scenarioWith, workloadOf } from '../test/test-scenario';
 import { ClusterRun, simulate } from './driver';
 
 /** 500 µs for the default 8 prompt tokens of a request. */
@@ -24,7 +24,7 @@ function phasesIn({ log }: RunRecord, row: number): Record<string, number> {
   return Object.fromEntries(entries.filter(([, us]) => us !== NEVER));
 }
 
-function ran(topology: string, asked: readonly Asked[], frontEnd?: FrontEnd): RunRecord {
+function ran(topology: string, asked: readonly TestRequest[], frontEnd?: FrontEnd): RunRecord {
   const run = new ClusterRun(
     scenarioWith(topology, workloadOf(asked), frontEnd === undefined ? {} : { frontEnd }),
     {},

@@ -65,7 +65,7 @@ export class FrontEndPasses {
     return { row, isHandedOver };
   }
 
-  /** Starts a pass whose turn it is. */
+  /** Starts the pass of the request that is first in the queue. */
   private pass(queue: ServerQueue, { row, nowUs, engines }: Entering): Micros {
     const { frontEnd } = this;
     const tokens = this.parts.log.promptTokens[row]!;

@@ -10,6 +10,7 @@ export {
   type ClusterScaling,
   type ClusterScenario,
   type EnginePool,
+  enginePool,
   type MembershipChange,
   type RunObserver,
   type ShadowDecision,

@@ -108,7 +108,7 @@ export class Journal {
     return emitted;
   }
 
-  /** Of a step, or of the first one of a leap. */
+  /** Records the first gaps of a step, or of the first step of a leap. */
   private noteFirstGaps(engine: VirtualEngine, facts: StepFacts, emitted: number): void {
     const endUs = firstEndUs(engine, facts);
     const resumed = this.noteResumed(engine, endUs);
@@ -159,7 +159,7 @@ export class Journal {
   }
 }
 
-/** When the first of the steps ended. */
+/** End of the first of the steps. */
 function firstEndUs({ engine }: VirtualEngine, { steps, endUs }: StepFacts): Micros {
   return steps === 1 ? endUs : engine.boundaryUs(1);
 }

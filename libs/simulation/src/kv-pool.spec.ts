@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ClusterRun, simulate } from './driver';
 import type { ClusterScenario } from './scenario';
-import { type Asked, scenarioWith, workloadOf } from '../test/test-scenario';
+import { type TestRequest, scenarioWith, workloadOf } from '../test/test-scenario';
 
 /** A block of 4 tokens takes 5 µs from the engine's own node; computing one takes 40 µs. */
 const hostTier = { blocks: 6, bytesPerSecond: 1e8, bytesPerBlock: 500 };
@@ -20,7 +20,7 @@ const TERMS: KvPoolTerms = {
 
 function pooled(
   topology: string,
-  requests: readonly Asked[],
+  requests: readonly TestRequest[],
   over: Partial<KvPoolTerms> & Pick<Partial<ClusterScenario>, 'leap' | 'changes'> = {},
 ): ClusterScenario {
   const { leap = true, changes = [], ...terms } = over;

@@ -15,7 +15,8 @@ import type { VirtualEngine } from './virtual-engine';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-const NONE = -1;
+/** Stands for the handle of a request that is not in the engine. */
+const NO_HANDLE = -1;
 
 export interface LifecycleParts {
   readonly engines: readonly VirtualEngine[];
@@ -54,8 +55,8 @@ export class Lifecycle {
     private readonly parts: LifecycleParts,
   ) {
     const { count } = scenario.workload;
-    this.promptHandle = new Int32Array(count).fill(NONE);
-    this.outputHandle = new Int32Array(count).fill(NONE);
+    this.promptHandle = new Int32Array(count).fill(NO_HANDLE);
+    this.outputHandle = new Int32Array(count).fill(NO_HANDLE);
     this.awaitsRoom = new Uint8Array(count);
     this.arrivals = new Arrivals(scenario.workload, {
       maxConcurrency: scenario.maxConcurrency,
@@ -160,10 +161,10 @@ export class Lifecycle {
   onKvFailed(row: number, _why: FetchFailure, nowUs: Micros): void {
     const { journal, engines, handoffs } = this.parts;
     const engine = engines[journal.log.decodeEngine[row]!]!;
-    if (this.outputHandle[row] === NONE) return;
+    if (this.outputHandle[row] === NO_HANDLE) return;
     engine.interrupt(nowUs);
     engine.engine.abort(this.outputHandle[row]!);
-    this.outputHandle[row] = NONE;
+    this.outputHandle[row] = NO_HANDLE;
     engine.leave(row);
     if (this.awaitsRoom[row] === 1) engine.stopAwaitingRoom();
     this.awaitsRoom[row] = 0;

@@ -1,13 +1,13 @@
 import type { RunRecord } from '@baton/analysis';
 import { describe, expect, it } from 'vitest';
-import { type Asked, scenarioWith, workloadOf } from '../test/test-scenario';
+import { type TestRequest, scenarioWith, workloadOf } from '../test/test-scenario';
 import { ClusterRun } from './driver';
 import type { ClusterScenario, MembershipChange } from './scenario';
 
 /** Each engine has two ranks; a dummy step takes 1,001 µs. */
 function ranked(
   topology: string,
-  requests: readonly Asked[],
+  requests: readonly TestRequest[],
   over: Partial<ClusterScenario> = {},
 ): ClusterScenario {
   const scenario = scenarioWith(topology, workloadOf(requests), over);

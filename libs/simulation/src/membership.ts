@@ -54,9 +54,9 @@ export class VirtualMembership {
   private readonly due = new EventQueue();
   /** In the order in which they joined; those that left stay in it. */
   private readonly all: Replica[] = [];
-  /** By rank: its engine. */
+  /** The engine of each rank. */
   private readonly replicaOf: Replica[] = [];
-  /** By pool: the ranks that began in it. */
+  /** The ranks that began in each pool. */
   private readonly begun: number[];
   /** Ranks that have loaded, and whose caches are on their way. */
   private readonly fetching = new Set<VirtualEngine>();

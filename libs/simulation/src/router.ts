@@ -28,7 +28,7 @@ export interface RouterParts {
 }
 
 /** No engine was chosen on arrival: the choice is made at the hand-over. */
-const LATER = -1;
+const AT_HAND_OVER = -1;
 
 /**
  * Chooses the route of each row: two engines or one, and which; refuses rows that no engine on
@@ -44,7 +44,7 @@ export class Router {
   private readonly admissionOf: ((context: AdmissionContext) => AdmissionPolicy) | undefined;
   /** Rows that one engine serves completely. */
   private readonly isWhole: Uint8Array;
-  /** By row: index of the decode engine that was chosen on arrival. */
+  /** For each row, the index of the decode engine that was chosen on arrival. */
   private readonly decodeEngine: Int16Array;
 
   constructor(
@@ -53,7 +53,7 @@ export class Router {
   ) {
     const { workload, placement, seed, admission } = scenario;
     this.isWhole = new Uint8Array(workload.count);
-    this.decodeEngine = new Int16Array(workload.count).fill(LATER);
+    this.decodeEngine = new Int16Array(workload.count).fill(AT_HAND_OVER);
     const { policyWatch: watch } = parts;
     const random = RandomStream.root(seed).stream('placement');
     this.placer = new Placer(placement, random, watch);
@@ -97,7 +97,7 @@ export class Router {
   placeDecode(row: number, nowUs: Micros): void {
     const { decode } = this.stages;
     const chosen = this.decodeEngine[row]!;
-    if (chosen !== LATER && this.parts.engines[chosen]!.isReady) {
+    if (chosen !== AT_HAND_OVER && this.parts.engines[chosen]!.isReady) {
       decode.direct(row, this.parts.engines[chosen]!, nowUs);
       return;
     }
@@ -221,7 +221,7 @@ export class Router {
       return;
     }
     const chosen = decode === SHARED_QUEUE ? undefined : this.stages.decode.engines[decode]!;
-    this.decodeEngine[row] = chosen?.index ?? LATER;
+    this.decodeEngine[row] = chosen?.index ?? AT_HAND_OVER;
     if (chosen !== undefined) this.stages.decode.expect(row, chosen);
     this.send(row, { stage: this.stages.prefill, choice: prefill }, nowUs);
   }

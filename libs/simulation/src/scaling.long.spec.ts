@@ -10,7 +10,7 @@ import { RandomStream } from '@baton/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../test/support/runs';
-import { poolFor, scenarioWith, workloadOf, type Asked } from '../test/test-scenario';
+import { poolFor, scenarioWith, workloadOf, type TestRequest } from '../test/test-scenario';
 import { ClusterRun } from './driver';
 import type { ClusterScenario } from './scenario';
 
@@ -23,7 +23,7 @@ interface Written {
   readonly startupUs?: number;
 }
 
-function scaled(requests: readonly Asked[], written: Written, seed = 1): ClusterScenario {
+function scaled(requests: readonly TestRequest[], written: Written, seed = 1): ClusterScenario {
   const { start, max, min, intervalUs = 50_000, startupUs = 30_000 } = written;
   const bounds = parseBounds(min, max);
   const scenario = scenarioWith(start, workloadOf(requests), { seed });
@@ -55,7 +55,7 @@ function run(scenario: ClusterScenario) {
   return record;
 }
 
-const BURST: Asked[] = Array.from({ length: 60 }, (_none, i) => ({
+const BURST: TestRequest[] = Array.from({ length: 60 }, (_none, i) => ({
   atUs: i * 5_000,
   prompt: 40,
   output: 30,

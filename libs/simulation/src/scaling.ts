@@ -46,7 +46,7 @@ export class VirtualScaling {
     this.autoscaler = options.create(parts.policyWatch);
   }
 
-  /** When the next decision is due. */
+  /** Time of the next decision. */
   get nextUs(): Micros {
     return this.parts.calendar.dueUs(this.parts.slot);
   }

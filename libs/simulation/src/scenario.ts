@@ -46,12 +46,29 @@ export interface EnginePool extends StartupTimes {
   };
   /** The shape in which one rank reads a KV block. Unset: whole. */
   readonly transferShape?: TransferShape;
-  /** Time to set up a transfer to it in addition to that latency. Unset: none. */
+  /** Time to set up a transfer to it in addition to that latency. Default: 0. */
   readonly transferTimes?: TransferSetupTimes;
   /** Initial content of the prefix caches of the initial engines. Unset: empty. */
   readonly warmCaches?: readonly FreeContents[];
-  /** The share of each engine in the KV pool of the cluster. Unset: no pool. */
+  /**
+   * The share of each engine in the KV pool of the cluster. Unset for engines outside of a pool.
+   */
   readonly kvPool?: KvPoolTerms;
+}
+
+/** `Given`, but it does not compile with a field that `Shape` has not. */
+export type OnlyFields<Shape, Given extends Shape> = Given & {
+  readonly [Unknown in Exclude<keyof Given, keyof Shape>]: never;
+};
+
+/**
+ * The pool as it is. A field that nothing reads does not compile, even one that came in by a
+ * spread: a renamed field would otherwise simulate another cluster without a word.
+ */
+export function enginePool<Pool extends EnginePool>(
+  pool: OnlyFields<EnginePool, Pool>,
+): EnginePool {
+  return pool;
 }
 
 /**
@@ -107,7 +124,7 @@ export interface ClusterScenario {
   readonly frontEnd?: FrontEnd;
   /** The admission of requests; unset: all for which the queue has room. */
   readonly admission?: AdmissionSpec;
-  /** The SLO classes of the rows; unset: none. */
+  /** The SLO classes of the rows. Unset when rows have no class. */
   readonly sloClasses?: RowClasses;
   /** Queues in front of the cluster; unset: every request proceeds at once. */
   readonly flowControl?: ClusterFlowControl;

@@ -13,7 +13,7 @@ export interface ServerDemand {
  * shrinks, requests under way still finish.
  */
 export class ServerQueue {
-  /** By occupied server: when it becomes free. */
+  /** Time at which each occupied server becomes free. */
   private readonly busyUntil = new EventQueue();
 
   /** @returns when a request that comes now begins; `nowUs` if a server is free */

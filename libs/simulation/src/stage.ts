@@ -21,7 +21,7 @@ export interface StageParts {
   readonly workload: Workload;
   /** The prefixes that each engine probably holds; kept up to date for policies only. */
   readonly prefixes: PrefixDirectory | undefined;
-  /** The share of this stage's engines in the KV pool. Unset: no pool. */
+  /** The share of this stage's engines in the KV pool. Unset for engines outside of a pool. */
   readonly kvPool: KvPoolTerms | undefined;
   /** Time for which loads are cached before they are read again; unset: 0. */
   readonly metricsIntervalUs?: Micros | undefined;
@@ -45,7 +45,7 @@ export class VirtualStage {
   readonly engines: VirtualEngine[] = [];
   private readonly shared = new RowQueue();
   private directed = 0;
-  /** By row: the engine that was chosen at its arrival, and the tokens to compute there. */
+  /** For each row, the engine that was chosen at its arrival, and the tokens to compute there. */
   private readonly expected = new Map<number, { engine: VirtualEngine; uncached: number }>();
   private readonly order = new TakingOrder<VirtualEngine>();
   private readonly views: EngineViews;

@@ -20,7 +20,7 @@ export class Telemetry implements EngineWatcher {
   private samples = 0;
   private readonly columns: Readonly<Record<Gauge, Float32Array>>;
   private readonly usageMax: Float64Array;
-  /** By engine: the number of its samples; Infinity once it is gone. */
+  /** Number of samples of each engine; Infinity once it is gone. */
   private readonly read: Float64Array;
 
   constructor(private readonly mostEngines: number) {

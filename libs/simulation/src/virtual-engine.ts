@@ -52,7 +52,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   readonly expected = { rows: 0, tokens: 0 };
   state: EngineState = 'starting';
   readyUs: Micros = 0;
-  goneUs: Micros = -1;
+  /** Instant at which its GPUs became free; undefined until then. */
+  goneUs: Micros | undefined;
   busyUs: Micros = 0;
   /** The part of `busyUs` in steps that computed prompts. */
   prefillBusyUs: Micros = 0;
@@ -96,7 +97,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
       readonly contentCount: number;
       /** Unset: it steps by itself. */
       readonly group?: LockstepGroup | undefined;
-      /** Unset: no KV pool. */
+      /** Unset for an engine outside of a KV pool. */
       readonly kvPool?: KvPoolMember | undefined;
       /** Unset: the workload has no adapters. */
       readonly adapters?: AdapterBook | undefined;
@@ -333,8 +334,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
 
   /** Starts a new engine on the GPUs of one that left. It loads, and its cache is empty. */
   startAgain(): void {
-    this.upBeforeUs += this.goneUs - this.readyUs;
-    this.goneUs = -1;
+    this.upBeforeUs += this.goneUs! - this.readyUs;
+    this.goneUs = undefined;
     this.readyUs = Infinity;
     this.state = 'starting';
     this.engine.resetPrefixCache(true);
@@ -348,7 +349,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   record(endUs: Micros, usage: { mean: number; max: number }): EngineRecord {
     const { engine, pool } = this;
     const { counters } = engine;
-    const untilUs = this.goneUs < 0 ? endUs : this.goneUs;
+    const untilUs = this.goneUs ?? endUs;
     return {
       engineId: this.engineId,
       role: pool.role,

@@ -14,7 +14,7 @@ export const READABLE: StepTimeModel = {
   decodeLaw: () => ({ baseUs: 1000, perContextUs: 1, contextLimit: Infinity }),
 };
 
-export interface Asked {
+export interface TestRequest {
   readonly atUs?: number;
   readonly prompt?: number;
   readonly output?: number;
@@ -25,7 +25,7 @@ export interface Asked {
 }
 
 /** Requests, by default of 8 prompt and 4 output tokens. */
-export function workloadOf(requests: readonly Asked[], contentBlockTokens = 4): Workload {
+export function workloadOf(requests: readonly TestRequest[], contentBlockTokens = 4): Workload {
   const builder = new WorkloadBuilder({ contentBlockTokens });
   for (const { atUs = 0, prompt = 8, output = 4, content = [], ...rest } of requests) {
     builder.add({ arrivalUs: atUs, promptTokens: prompt, outputTokens: output, ...rest });

@@ -2,7 +2,7 @@ import { type EnginePlacement, expertLayers, HardwareError, stagesOf } from '@ba
 import { unreachable } from '@baton/kernel';
 import {
   type ComposedSpec,
-  composerOf,
+  buildComposer,
   composedStepTime,
   NO_OPERATORS,
   type OperatorSource,
@@ -73,7 +73,7 @@ export function stepTimeMethodOf(
 ): StepTimeMethod {
   const stages = stagesOf(placement);
   const isComposed = (stage: EnginePlacement) =>
-    typeof composerOf(stage, {}, operators) !== 'string';
+    typeof buildComposer(stage, {}, operators) !== 'string';
   if (stages.every(isComposed)) return 'composed';
   return isCalibrated(placement) ? 'calibrated' : 'estimated';
 }
@@ -179,8 +179,8 @@ function checkFittedAt(
     const experts = hasExperts && one.expertParallel === true ? ' with expert parallelism' : '';
     return `${one.framework ?? kernelsOf({}).framework}${ranks}${experts}`;
   };
-  const [fitted, asked] = [describe(profile), describe({ framework, dp, expertParallel })];
-  if (fitted !== asked) throw fittedFor(fitted, asked);
+  const [fitted, requested] = [describe(profile), describe({ framework, dp, expertParallel })];
+  if (fitted !== requested) throw fittedFor(fitted, requested);
 }
 
 function otherOperators(fitted: string | undefined): HardwareError {

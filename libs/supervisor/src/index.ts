@@ -9,8 +9,8 @@ export {
 export { checkEnginePorts, claimPort, claimWorkerPort } from './ports';
 export { baseUrl, ClusterReadiness } from './readiness';
 export {
-  LEASH,
-  LEASHED,
+  PARENT_WATCH,
+  WATCHED_STDIO,
   SupervisedProcess,
   WARM_UP,
   type ProcessEvents,

@@ -13,8 +13,8 @@ export interface ProcessSpec {
   readonly entry: string;
   readonly config: BatonConfig;
   /**
-   * Module that is loaded before the program. Unset: the leash, which ends the process when the
-   * supervisor has ended.
+   * Module that is loaded before the program. Default: the parent watch, which ends the process
+   * when the supervisor has ended.
    */
   readonly preload?: string;
   /** Starts the process. Unset: `spawn`, in a process group of its own. */
@@ -32,7 +32,7 @@ export type Launch = (start: Start) => ChildProcess;
 
 function spawnAlone({ preload, entry, env }: Start): ChildProcess {
   const args = ['--require', preload, entry];
-  return spawn(process.execPath, args, { stdio: LEASHED, env, detached: true });
+  return spawn(process.execPath, args, { stdio: WATCHED_STDIO, env, detached: true });
 }
 
 /** The events of processes, as the supervisor reports them. */
@@ -55,14 +55,11 @@ export interface ProcessEvents {
  * it also keeps large buffers: 201 MiB in place of 127 after bodies of 15 MiB.
  */
 const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
-/**
- * Streams of a process with the leash. The last pipe is the leash: it closes when this process
- * ends.
- */
-export const LEASHED: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'];
+/** Streams of a process with a parent watch. The last pipe closes when this process ends. */
+export const WATCHED_STDIO: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'];
 /** Module that ends a process when its parent has ended, for any reason. */
-export const LEASH = join(__dirname, 'leash.js');
-/** The part of the leash that sets flags of V8. */
+export const PARENT_WATCH = join(__dirname, 'parent-watch.js');
+/** The part of the parent watch that sets flags of V8. */
 export const WARM_UP = join(__dirname, 'warm-up.js');
 /** Exit code of a wrong usage: a restart would end the same. */
 const WRONG_USAGE = 2;
@@ -104,7 +101,7 @@ export class SupervisedProcess {
 
   start(): void {
     const spec = this.next ?? this.spec;
-    const { name, entry, preload = LEASH, launch = spawnAlone } = spec;
+    const { name, entry, preload = PARENT_WATCH, launch = spawnAlone } = spec;
     // An injected crash happens once, so that the next start shows the recovery.
     const config = this.hasCrashed ? { ...spec.config, crashAfter: undefined } : spec.config;
     const startedMs = performance.now();

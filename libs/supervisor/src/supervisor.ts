@@ -6,7 +6,7 @@ import { type ProcessEvents, type ProcessSpec, SupervisedProcess } from './super
 type StartEngines = Extract<ChildMessage, { kind: 'start-engines' }>;
 
 /** Time for a process to close its connections after its drain. */
-const FAREWELL_MS = 3_000;
+const CLOSE_MS = 3_000;
 
 export interface SupervisorEvents {
   /** A line a process wrote, or a sentence about it. */
@@ -56,7 +56,7 @@ export class Supervisor {
   dismiss(name: string): void {
     const process = this.processes.get(name);
     this.processes.delete(name);
-    void process?.stop(FAREWELL_MS);
+    void process?.stop(CLOSE_MS);
   }
 
   /** Drains for at most `shutdownTimeoutMs` in all, then leaves nothing behind. */
@@ -64,9 +64,9 @@ export class Supervisor {
     this.isStopping = true;
     const deadlineMs = performance.now() + shutdownTimeoutMs;
     const { api, workers } = this.byKind();
-    await stopAll(api, shutdownTimeoutMs + FAREWELL_MS);
+    await stopAll(api, shutdownTimeoutMs + CLOSE_MS);
     const leftMs = Math.max(0, deadlineMs - performance.now());
-    await stopAll(workers, leftMs + FAREWELL_MS);
+    await stopAll(workers, leftMs + CLOSE_MS);
   }
 
   /** Kills all processes. */

@@ -36,7 +36,7 @@ export interface PlanInput {
   readonly constraint?: StructuredText | undefined;
   /** Functions that may or must be called in place of content. */
   readonly tools?: ToolOffer | undefined;
-  /** The reasoning before the answer. Undefined: none. */
+  /** The reasoning before the answer. Undefined for an answer without reasoning. */
   readonly reasoning?: ReasoningWish | undefined;
   /**
    * Source of the words of simulated text: sentences (the default), or random words of the whole

@@ -6,7 +6,7 @@ import { asciiJson } from './json-fragment';
  */
 export type RawJson = string;
 
-/** Keys that JSON writes as they are. */
+/** Keys that JSON writes without escapes. */
 const PLAIN = /^\w+$/;
 
 /** Keys in the given order. Undefined values are left out. */

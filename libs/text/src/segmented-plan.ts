@@ -109,7 +109,10 @@ export class SegmentedPlan {
     }
   }
 
-  /** The most detailed arguments with which the call fits the limit. Undefined: none fit. */
+  /**
+   * The most detailed arguments with which the call fits the limit. Undefined when no arguments
+   * fit.
+   */
   private fittingArguments(tool: OfferedTool, call: number): string | undefined {
     const { tokenizer } = this.input;
     const { opening, closing } = this.template.call(tool.name, tool.kind);

@@ -56,7 +56,7 @@ export function vocabularyOf(tokenizer: Tokenizer): Vocabulary {
   return vocabulary;
 }
 
-/** The words in place of a list of which a vocabulary has no word. */
+/** The words used when a vocabulary has no word of a list. */
 function anyWords(tokenizer: Tokenizer): Int32Array {
   return WordPool.of(tokenizer).inner.slice(0, MOST_WORDS);
 }

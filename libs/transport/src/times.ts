@@ -1,6 +1,6 @@
 /** Lock, stall and presence times, in wall milliseconds; they never scale with `speedup`. */
 export interface TransportTimes {
-  /** The length of a punctual process's lock. */
+  /** The length of a lock of a process that is on time. */
   readonly lockMs: number;
   /** Longest lock of a process that has been late. */
   readonly lockCeilingMs: number;

@@ -88,15 +88,15 @@ function summaryOf(lengths: Int32Array): LengthSummary {
 function reusableShare(workload: Workload): number {
   const { contentStart, contentIds, contentBlockTokens, promptTokens } = workload;
   const isKnown = new Uint8Array(workload.contentCount + 1);
-  let asked = 0;
+  let requested = 0;
   let found = 0;
   for (let row = 0; row < workload.count; row++) {
     const to = contentStart[row + 1]!;
     let at = contentStart[row]!;
     while (at < to && isKnown[contentIds[at]!] === 1) at += 1;
-    asked += promptTokens[row]!;
+    requested += promptTokens[row]!;
     found += Math.min(promptTokens[row]!, (at - contentStart[row]!) * contentBlockTokens);
     for (; at < to; at++) if (contentIds[at] !== 0) isKnown[contentIds[at]!] = 1;
   }
-  return asked === 0 ? 0 : found / asked;
+  return requested === 0 ? 0 : found / requested;
 }

@@ -57,11 +57,11 @@ export function head(workload: Workload, count: number): Workload {
 export function within(workload: Workload, durationUs: Micros): Workload {
   const beganUs = firstArrivals(workload);
   const order = new Uint32Array(workload.count);
-  let kept = 0;
+  let count = 0;
   for (let row = 0; row < workload.count; row++) {
-    if (beganUs[row]! < durationUs) order[kept++] = row;
+    if (beganUs[row]! < durationUs) order[count++] = row;
   }
-  return kept === workload.count ? workload : pick(workload, order.subarray(0, kept));
+  return count === workload.count ? workload : pick(workload, order.subarray(0, count));
 }
 
 /**

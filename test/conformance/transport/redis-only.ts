@@ -156,9 +156,9 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
         const keys = await admin.keys(`{${world.prefix}}:queue:engine*`);
         const ours = keys.filter((key) => !/:lock$|:stalled-check$/.test(key));
         await Promise.all(ours.map((key) => admin.persist(key)));
-        const areMortal = async (): Promise<boolean> =>
+        const haveTtl = async (): Promise<boolean> =>
           (await Promise.all(ours.map((key) => admin.pttl(key)))).every((ttl) => ttl !== -1);
-        await waitUntil(areMortal, { what: 'every key of the queue has a time to live' });
+        await waitUntil(haveTtl, { what: 'every key of the queue has a time to live' });
       });
       await world.close();
     });

@@ -1,4 +1,4 @@
-import { Beat } from '@baton/clock';
+import { PeriodicTimer } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
 import type { EnginePresence, Stage } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
@@ -35,7 +35,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   private readonly stageReadyMs = new Map<Stage, number>();
   private readonly listeners: EnginesListener[] = [];
   private readonly companions: (() => void)[] = [];
-  private beat: Beat | undefined;
+  private timer: PeriodicTimer | undefined;
   private ticks = 0;
   private isBusy = false;
   private nextRefreshMs = 0;
@@ -51,11 +51,11 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   async onApplicationBootstrap(): Promise<void> {
     await this.announce();
     await this.refresh();
-    this.beat = new Beat(TICK_MS, () => void this.tick());
+    this.timer = new PeriodicTimer(TICK_MS, () => void this.tick());
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.beat?.stop();
+    this.timer?.stop();
     await this.transport.presence.removeApi(this.identity.apiId).catch(() => undefined);
   }
 
@@ -70,14 +70,14 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   announce(): Promise<void> {
-    const { presence, punctuality } = this.transport;
-    const ttlMs = punctuality.leaseMs(this.config.presenceTtl * 1_000);
+    const { presence, processClock } = this.transport;
+    const ttlMs = processClock.leaseMs(this.config.presenceTtl * 1_000);
     return presence.announceApi(this.identity.apiId, Math.round(ttlMs));
   }
 
   /** Time during which this process ran, in ms. */
   awakeMs(): number {
-    return this.transport.punctuality.awakeMs();
+    return this.transport.processClock.awakeMs();
   }
 
   living(): readonly EnginePresence[] {
@@ -117,7 +117,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   wasReadyLately(stage: Stage): boolean {
     const readyMs = this.stageReadyMs.get(stage);
     const graceMs = this.config.brokerGrace * 1_000;
-    return readyMs !== undefined && this.transport.punctuality.awakeMs() - readyMs < graceMs;
+    return readyMs !== undefined && this.transport.processClock.awakeMs() - readyMs < graceMs;
   }
 
   /** Absent from the board for `engine_lost_after`; true also for an engine that was never seen. */
@@ -137,7 +137,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
     const engines = await reading;
     const nowMs = performance.now();
     this.nextRefreshMs = nowMs + (nowMs - startMs) * (1 / READING_SHARE - 1);
-    const awakeMs = this.transport.punctuality.awakeMs();
+    const awakeMs = this.transport.processClock.awakeMs();
     this.refreshedMs = awakeMs;
     this.engines = [...engines].sort((a, b) => a.index - b.index);
     this.noteAbsent(awakeMs);

@@ -39,7 +39,7 @@ const PROVIDERS = [
   KvCapacity,
   ModelCatalog,
   Submitter,
-  { provide: PolicyFaultBook, inject: [LOGGER], useFactory: faultBookOf },
+  { provide: PolicyFaultBook, inject: [LOGGER], useFactory: makeFaultBook },
   { provide: PolicyDecisionBook, useFactory: () => new PolicyDecisionBook() },
   {
     provide: POLICY_WATCH,
@@ -51,7 +51,7 @@ const PROVIDERS = [
     inject: [CONFIG, TRANSPORT, API_IDENTITY, POLICY_WATCH],
     useFactory: routingOf,
   },
-  { provide: LiveSettings, inject: [CONFIG, TRANSPORT, LOGGER], useFactory: settingsOf },
+  { provide: LiveSettings, inject: [CONFIG, TRANSPORT, LOGGER], useFactory: openSettings },
 ];
 
 /**
@@ -82,7 +82,7 @@ export class ClusterModule implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function faultBookOf(log: Logger): PolicyFaultBook {
+function makeFaultBook(log: Logger): PolicyFaultBook {
   return new PolicyFaultBook((message) => log.warn(message));
 }
 
@@ -100,7 +100,7 @@ function routingOf(...[config, transport, identity, policyWatch]: RoutingParts):
   return buildRouting({ config, transport, ...where, policyWatch });
 }
 
-function settingsOf(config: BatonConfig, transport: Transport, log: Logger): LiveSettings {
+function openSettings(config: BatonConfig, transport: Transport, log: Logger): LiveSettings {
   const wall = new SystemWallClock();
   return new LiveSettings({ config, transport, log, nowUs: () => wall.nowUs() });
 }

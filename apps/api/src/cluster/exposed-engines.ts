@@ -10,10 +10,10 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import type { RequestListener } from '../http/connections/turnstile';
+import type { RequestListener } from '../http/connections/request-pacing';
 import { Listeners } from '../http/listeners';
 import { directTo } from '../http/request-context';
-import { Siblings } from '../siblings/siblings';
+import { ApiProcesses } from '../processes/api-processes';
 import { CONFIG, LOGGER } from '../tokens';
 import { ClusterView } from './cluster-view';
 
@@ -46,7 +46,7 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
     private readonly cluster: ClusterView,
     private readonly listeners: Listeners,
     private readonly host: HttpAdapterHost,
-    private readonly siblings: Siblings,
+    private readonly apiProcesses: ApiProcesses,
   ) {}
 
   /**
@@ -54,7 +54,7 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
    * hand-over must reach the same process.
    */
   onModuleInit(): void {
-    if (!this.config.exposeEngines || this.siblings.place !== 0) return;
+    if (!this.config.exposeEngines || this.apiProcesses.place !== 0) return;
     this.host.listen$.subscribe(() => {
       const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
       this.open((message, response) => fastify.routing(message, response));

@@ -19,13 +19,13 @@ export class Submitter {
    */
   async submit(queue: QueueName, jobs: readonly EngineJob[]): Promise<void> {
     try {
-      await this.batchOf(queue).add(jobs);
+      await this.openBatch(queue).add(jobs);
     } catch (error) {
       throw brokerError(error);
     }
   }
 
-  private batchOf(queue: QueueName): TurnBatch<readonly EngineJob[]> {
+  private openBatch(queue: QueueName): TurnBatch<readonly EngineJob[]> {
     const known = this.batches.get(queue);
     if (known) return known;
     const batch = new TurnBatch<readonly EngineJob[]>(async (groups) => {

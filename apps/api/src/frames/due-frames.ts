@@ -14,7 +14,7 @@ interface DueFrame {
  * because their instants never decrease.
  */
 export class DueFrames {
-  /** The earliest first; equal ones as they came. */
+  /** In order of time; equal ones in order of arrival. */
   private readonly waiting: DueFrame[] = [];
   /** Work that begins after the next frame. */
   private readonly held: (() => void)[] = [];

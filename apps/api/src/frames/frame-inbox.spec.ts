@@ -12,7 +12,7 @@ import type { SequenceTable } from './sequence-table';
 
 describe('the tokens of frames', () => {
   const written = vi.fn();
-  /** What one owner got: its tokens, and its writes as `write`. */
+  /** The tokens of one owner, and its writes as `write`. */
   let seen: (number | 'write')[];
   let inbox: FrameInbox;
 

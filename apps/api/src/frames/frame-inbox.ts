@@ -70,7 +70,7 @@ export class FrameInbox {
     const verdict = sequence.accept(entry, header, this.nowMs);
     if (verdict === 'stale') return;
     if (verdict === 'noted') this.note(sequence, entry, header);
-    else if (verdict === 'gap') this.resender.ask(sequence, header.engineId);
+    else if (verdict === 'gap') this.resender.request(sequence, header.engineId);
     else {
       this.news.from = from;
       this.news.previousMs = previousMs;

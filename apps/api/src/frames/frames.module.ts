@@ -10,7 +10,7 @@ import { FrameChannel } from './frame-channel';
 import { frameFaults } from './frame-faults';
 import { FrameInbox } from './frame-inbox';
 import { Recovery } from './recovery';
-import { Rehomer } from './rehomer';
+import { JobMover } from './job-mover';
 import { Resender } from './resender';
 import { Resubmitter } from './resubmitter';
 import { SequenceTable } from './sequence-table';
@@ -20,7 +20,7 @@ const PROVIDERS = [
   FrameChannel,
   FrameInbox,
   Recovery,
-  Rehomer,
+  JobMover,
   Resender,
   Resubmitter,
   { provide: DueFrames, inject: [CONFIG, FrameInbox], useFactory: dueFrames },

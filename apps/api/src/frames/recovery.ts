@@ -1,4 +1,4 @@
-import { Beat } from '@baton/clock';
+import { PeriodicTimer } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
 import { type EndReason, STAGES } from '@baton/contract';
 import { engineQueue, sharedQueue } from '@baton/engine-host';
@@ -13,7 +13,7 @@ import {
 import { ClusterView } from '../cluster/cluster-view';
 import { CONFIG, LOGGER, TRANSPORT } from '../tokens';
 import { Aborter } from './aborter';
-import { Rehomer } from './rehomer';
+import { JobMover } from './job-mover';
 import { Resender } from './resender';
 import { Resubmitter } from './resubmitter';
 import type { Sequence } from './sequence';
@@ -37,7 +37,7 @@ const MAX_REVIVALS = 3;
  */
 @Injectable()
 export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
-  private beat: Beat | undefined;
+  private timer: PeriodicTimer | undefined;
   private disconnectedMs: number | undefined;
   private isSweeping = false;
   private sweptMs = performance.now();
@@ -54,20 +54,20 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly aborter: Aborter,
     private readonly resender: Resender,
     private readonly cluster: ClusterView,
-    private readonly rehomer: Rehomer,
+    private readonly jobMover: JobMover,
   ) {}
 
   onApplicationBootstrap(): void {
     this.transport.onConnection((event) => this.onConnection(event));
     this.sweptMs = performance.now();
-    this.sweptAwakeMs = this.transport.punctuality.awakeMs();
+    this.sweptAwakeMs = this.transport.processClock.awakeMs();
     const sweep = (): void => void this.sweep(performance.now());
     const mayBeSlow = (): boolean => this.table.size === 0 && this.disconnectedMs === undefined;
-    this.beat = new Beat(SWEEP_EVERY_MS, sweep, mayBeSlow);
+    this.timer = new PeriodicTimer(SWEEP_EVERY_MS, sweep, mayBeSlow);
   }
 
   onApplicationShutdown(): void {
-    this.beat?.stop();
+    this.timer?.stop();
   }
 
   /** Silence of a sequence after which it is looked up, in ms. */
@@ -106,7 +106,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** A pause of this process does not count as silence of an engine. */
   private grantPause(nowMs: number): void {
-    const awakeMs = this.transport.punctuality.awakeMs();
+    const awakeMs = this.transport.processClock.awakeMs();
     const wallMs = performance.now();
     const pausedMs = wallMs - this.sweptMs - (awakeMs - this.sweptAwakeMs);
     this.sweptMs = wallMs;
@@ -169,7 +169,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     }
     for (const sequence of this.table) this.endUnserved(sequence);
     for (const engineId of lost) {
-      void this.rehomer.abandon(engineId).catch(() => undefined);
+      void this.jobMover.abandon(engineId).catch(() => undefined);
     }
   }
 
@@ -273,13 +273,13 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     return (await Promise.all(queues.map((each) => this.isEmpty(each)))).every(Boolean);
   }
 
-  /** Asked once per queue and sweep, however many sequences wait in it. */
+  /** One look-up per queue and sweep, for any number of its sequences. */
   private isEmpty(queue: QueueName): Promise<boolean> {
     const known = this.emptyQueues.get(queue);
     if (known) return known;
-    const asked = this.transport.jobs.waiting(queue).then((waiting) => waiting === 0);
-    this.emptyQueues.set(queue, asked);
-    return asked;
+    const isEmpty = this.transport.jobs.waiting(queue).then((waiting) => waiting === 0);
+    this.emptyQueues.set(queue, isEmpty);
+    return isEmpty;
   }
 
   private async revive(sequence: Sequence, nowMs: number): Promise<void> {

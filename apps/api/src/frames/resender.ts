@@ -20,7 +20,7 @@ export class Resender {
    * Requests the missing entries of a gap: immediately after its first entry, then at most every
    * 400 ms and at most three times.
    */
-  ask(sequence: Sequence, engineId: string): void {
+  request(sequence: Sequence, engineId: string): void {
     const nowMs = sequence.heardMs;
     if (sequence.resends >= MAX_RESENDS || nowMs < sequence.resentMs + RESEND_EVERY_MS) return;
     sequence.resends += 1;

@@ -77,7 +77,7 @@ export class Sequence implements ObservedSequence {
   /** Instants in ms of `performance.now()`. */
   heardMs: number;
   inspectedMs: number;
-  /** When the current gap was first seen; undefined when there is none. */
+  /** Time at which the current gap was found; undefined without a gap. */
   gapMs: number | undefined;
   resends = 0;
   resentMs = -Infinity;

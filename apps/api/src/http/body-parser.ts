@@ -26,7 +26,7 @@ const MOST_SHORT_BYTES = 64 * 1024;
 
 export interface BodyReading {
   readonly maxBytes: number;
-  /** The route that matched; undefined: none, and the body is dropped. */
+  /** The route that matched. Undefined when no route did; the body is then dropped. */
   readonly route: string | undefined;
   /** Keeps the text, for a server that gets the body unchanged. */
   readonly keepsText: boolean;
@@ -110,7 +110,7 @@ function collect(message: IncomingMessage, bytes: BodyBytes): Promise<Buffer | '
       if (fault === undefined) return;
       // The parser still passes on the pieces that it has read.
       message.off('data', onData);
-      if (fault === 'crumbled') {
+      if (fault === 'fragmented') {
         // The connection ends without an answer, before the rest of it is read.
         message.destroy();
         return;

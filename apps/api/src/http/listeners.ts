@@ -14,9 +14,9 @@ import {
   ConnectionRequest,
   ConnectionResponse,
   type RequestListener,
-  Turnstile,
+  RequestPacing,
   withStrictHeads,
-} from './connections/turnstile';
+} from './connections/request-pacing';
 import { LongAnswers } from './streaming/long-answers';
 
 const MS_PER_SECOND = 1_000;
@@ -56,7 +56,7 @@ export class Listeners implements OnApplicationShutdown {
   }
 
   create(listener: RequestListener): Server | SecureServer {
-    const { pass } = new Turnstile(withStrictHeads(listener), this.reads);
+    const { pass } = new RequestPacing(withStrictHeads(listener), this.reads);
     const server =
       this.certificate === undefined
         ? createServer(serverLimits(this.config), pass)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { arrivalUsOf } from './connections/arrivals';
+import { takeArrivalUs } from './connections/arrivals';
 
 /**
  * The owner of a request's key and of everything stored for it. Undefined without a known key: the
@@ -10,7 +10,7 @@ export type Tenant = string | undefined;
 
 /** The facts of a request that are known once its headers are read. */
 export interface RequestContext {
-  /** µs since the Unix epoch; see `arrivalUsOf`. */
+  /** µs since the Unix epoch; see `takeArrivalUs`. */
   readonly arrivalUs: number;
   /** Echoed as `x-request-id`. */
   readonly requestId: string;
@@ -34,7 +34,7 @@ export function contextOf(message: IncomingMessage): RequestContext {
   if (known) return known;
   const clientRequestId = clientIdOf(message);
   const context = {
-    arrivalUs: arrivalUsOf(message),
+    arrivalUs: takeArrivalUs(message),
     requestId: clientRequestId ?? randomUUID().replaceAll('-', ''),
     clientRequestId,
     engineId: engines.get(message),

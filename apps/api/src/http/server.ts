@@ -11,7 +11,7 @@ import type {
 } from 'fastify';
 import { readJsonBody } from './body-parser';
 import { commonHeaders } from './common-headers';
-import type { RequestListener } from './connections/turnstile';
+import type { RequestListener } from './connections/request-pacing';
 import { Cors } from './cors';
 import { dataParallelRankOf, RANK_HEADER } from './data-parallel-rank';
 import { renderErrorAt } from './error-renderer';

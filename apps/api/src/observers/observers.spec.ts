@@ -84,8 +84,8 @@ function observersOf(table: SequenceTable, run: string) {
   const config = defaultConfig({ record, logRequests, speedup: 10 });
   const cluster = { find: () => undefined } as unknown as ClusterView;
   const bus = { subscribe: () => Promise.resolve(() => Promise.resolve()) };
-  const punctuality = { latenessMs: () => 0 };
-  const transport = { bus, punctuality, isConnected: true } as unknown as Transport;
+  const processClock = { latenessMs: () => 0 };
+  const transport = { bus, processClock, isConnected: true } as unknown as Transport;
   return {
     metrics: new RequestMetrics(config, { maxModelLen: 8_192 } as ModelCatalog, table),
     faults: new FaultMetrics(),
@@ -114,7 +114,7 @@ function jobOf(index: number): (streamId: number) => EngineJob {
   });
 }
 
-/** What all observers show after the steps, visited in this order. */
+/** Output of all observers after the steps, in this order. */
 async function shownAfter(steps: readonly Step[], order: readonly number[], run: string) {
   nowMs = 1_000;
   const table = new SequenceTable();
@@ -124,7 +124,7 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
   const observers = new Observers(order.map((place) => inOrder[place]!));
   meter.switchOn(nowMs);
   await observers.start();
-  const resender = { ask: () => undefined } as unknown as Resender;
+  const resender = { request: () => undefined } as unknown as Resender;
   const inbox = new FrameInbox(LOG, table, resender, observers);
   const sequences: Sequence[] = [];
   const request = requestOf(sequences);

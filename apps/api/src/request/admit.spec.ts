@@ -9,14 +9,14 @@ import type { Routed } from './admit/admission';
 import type { AdmissionGate } from './admit/admission-gate';
 import { type FlowGate, FlowPass } from './admit/flow-gate';
 import type { PolicyGate } from './admit/policy-gate';
-import type { OpenDoor } from './take/open-door';
+import type { AcceptingState } from './take/accepting-state';
 
 const CHARGE = { settle: () => undefined };
 
 function routed(sequences: number, isDestroyed = false): Routed {
   const routes = Array(sequences).fill({ stage: 'prefill', next: 'decode' });
   const call = { response: { destroyed: isDestroyed } };
-  return { call, asked: { request: {} }, routes } as unknown as Routed;
+  return { call, checked: { request: {} }, routes } as unknown as Routed;
 }
 
 describe('admitting a request', () => {
@@ -49,7 +49,7 @@ describe('admitting a request', () => {
       if (refuses) throw new BatonError('slo_unattainable');
     };
     return new AdmitStep(
-      { refuseWhenClosed: () => visit('door') } as unknown as OpenDoor,
+      { refuseWhenClosing: () => visit('accepting') } as unknown as AcceptingState,
       { isOn: hasClasses, of: () => visit('class') } as unknown as CallClasses,
       { isOn: hasGate, pass } as unknown as FlowGate,
       { isOn, refuse } as unknown as PolicyGate,
@@ -76,7 +76,7 @@ describe('admitting a request', () => {
     hasClasses = true;
     hasGate = true;
     const charge = await admitStep().charge(routed(1));
-    expect(visits).toEqual(['door', 'class', 'pass', 'policy', 'charge']);
+    expect(visits).toEqual(['accepting', 'class', 'pass', 'policy', 'charge']);
     charge?.settle(0);
     expect(visits.at(-1)).toBe('ended');
   });
@@ -85,34 +85,34 @@ describe('admitting a request', () => {
     hasGate = true;
     refuses = true;
     await expect(admitStep().charge(routed(1))).rejects.toThrow(BatonError);
-    expect(visits).toEqual(['door', 'pass', 'policy', 'ended']);
+    expect(visits).toEqual(['accepting', 'pass', 'policy', 'ended']);
   });
 
   it('refuses late requests before their tokens are charged', async () => {
     expect(await admitStep().charge(routed(3))).toBe(CHARGE);
-    expect(visits).toEqual(['door', 'policy', 'charge']);
+    expect(visits).toEqual(['accepting', 'policy', 'charge']);
   });
 
   it('calls neither the lateness gate nor the budgets when they are off', async () => {
     isOn = false;
     expect(await admitStep().charge(routed(3))).toBeUndefined();
-    expect(visits).toEqual(['door']);
+    expect(visits).toEqual(['accepting']);
   });
 
   it('refuses more sequences than may ever wait, before any other check', async () => {
     await expect(admitStep().charge(routed(4))).rejects.toThrow(new BatonError('queue_full'));
-    expect(visits).toEqual(['door']);
+    expect(visits).toEqual(['accepting']);
   });
 
   it('counts the sequences into the queue where they wait first', async () => {
     await admitStep().enter(routed(2));
-    expect(visits).toEqual(['door', 'enter prefill 2 decode']);
+    expect(visits).toEqual(['accepting', 'enter prefill 2 decode']);
   });
 
   it('refuses when this process has no room, without asking the broker', async () => {
     rooms = [false];
     await expect(admitStep().enter(routed(2))).rejects.toThrow(new BatonError('queue_full'));
-    expect(visits).toEqual(['door']);
+    expect(visits).toEqual(['accepting']);
   });
 
   it.each([
@@ -122,7 +122,7 @@ describe('admitting a request', () => {
     rooms = [...free];
     const admitted = admitStep().enter(routed(2, isDestroyed));
     await expect(admitted).rejects.toThrow(new BatonError('queue_full'));
-    expect(visits).toEqual(['door', 'enter prefill 2 decode', 'leave prefill 2']);
+    expect(visits).toEqual(['accepting', 'enter prefill 2 decode', 'leave prefill 2']);
   });
 
   it('reports an unavailable broker', async () => {

@@ -8,13 +8,13 @@ import type { Routed } from './admit/admission';
 import { AdmissionGate } from './admit/admission-gate';
 import { FlowGate } from './admit/flow-gate';
 import { PolicyGate } from './admit/policy-gate';
-import { OpenDoor } from './take/open-door';
+import { AcceptingState } from './take/accepting-state';
 
 /** Third step: admits or refuses a request. The plan is made between its two parts. */
 @Injectable()
 export class AdmitStep {
   constructor(
-    private readonly door: OpenDoor,
+    private readonly accepting: AcceptingState,
     private readonly classes: CallClasses,
     private readonly flow: FlowGate,
     private readonly policy: PolicyGate,
@@ -31,14 +31,14 @@ export class AdmitStep {
    * @throws BatonError `queue_full`, the refusal of flow control or the policy, or the error of a
    *   rate limit
    */
-  async charge({ call, asked, routes }: Routed): Promise<Charge | undefined> {
-    this.door.refuseWhenClosed();
+  async charge({ call, checked, routes }: Routed): Promise<Charge | undefined> {
+    this.accepting.refuseWhenClosing();
     if (!this.gate.canEverHold(routes.length)) throw new BatonError('queue_full');
     if (this.classes.isOn) this.classes.of(call);
-    const pass = this.flow.isOn ? await this.flow.pass(call, asked.request) : undefined;
+    const pass = this.flow.isOn ? await this.flow.pass(call, checked.request) : undefined;
     try {
-      if (this.policy.isOn) this.policy.refuse(call, asked.request, { routes, pass });
-      const charge = this.limits.isOn ? await this.limits.charge(call, asked.request) : undefined;
+      if (this.policy.isOn) this.policy.refuse(call, checked.request, { routes, pass });
+      const charge = this.limits.isOn ? await this.limits.charge(call, checked.request) : undefined;
       return pass === undefined ? charge : pass.with(charge);
     } catch (error) {
       pass?.settle(0);
@@ -48,7 +48,7 @@ export class AdmitStep {
 
   /** Counts the sequences of the request as waiting. @throws BatonError `queue_full` */
   async enter({ call: { response }, routes }: Routed): Promise<void> {
-    this.door.refuseWhenClosed();
+    this.accepting.refuseWhenClosing();
     const [first] = routes;
     if (!first || !this.table.hasRoom(routes.length)) throw new BatonError('queue_full');
     try {

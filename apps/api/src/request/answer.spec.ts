@@ -8,7 +8,7 @@ import type { Admission } from './admit/admission';
 import { AnswerStep } from './answer';
 import type { FaultInjector } from './faults/fault-injector';
 import type { AnswerParts } from './take/call';
-import type { OpenDoor } from './take/open-door';
+import type { AcceptingState } from './take/accepting-state';
 
 const HEAD = { id: 'chatcmpl-a', created: 0, model: 'm', systemFingerprint: 'fp' };
 const ENGINE = { gauges: { kvUsage: 0.5, waitingCapacity: 1, waitingDeferred: 0 } };
@@ -16,13 +16,13 @@ const ENGINE = { gauges: { kvUsage: 0.5, waitingCapacity: 1, waitingDeferred: 0 
 describe('opening an answer', () => {
   let visits: string[];
   let parts: AnswerParts | undefined;
-  let door: { isClosing: boolean };
+  let accepting: { isClosing: boolean };
   let taps: { isOn: boolean };
 
   beforeEach(() => {
     visits = [];
     parts = undefined;
-    door = { isClosing: false };
+    accepting = { isClosing: false };
     taps = { isOn: false };
   });
 
@@ -30,7 +30,7 @@ describe('opening an answer', () => {
     const visit = (name: string): void => void visits.push(name);
     return new AnswerStep(
       defaultConfig(),
-      door as OpenDoor,
+      accepting as AcceptingState,
       { systemFingerprint: 'fp', answerOptions: {} } as unknown as ModelCatalog,
       { living: () => (visit('cluster'), [ENGINE]) } as unknown as ClusterView,
       { ...taps, tapFor: () => visit('tap') } as unknown as WireTaps,
@@ -47,7 +47,7 @@ describe('opening an answer', () => {
         response: { setHeader: (name: string, value: string) => visits.push(`${name}: ${value}`) },
         takeOver: () => visits.push('take over'),
       },
-      asked: {
+      checked: {
         request: { model: 'm', stream: true },
         answerId: (id: string) => `chatcmpl-${id}`,
         answer: (given: AnswerParts) => {
@@ -86,7 +86,7 @@ describe('opening an answer', () => {
   it('tells the client to connect elsewhere once the process drains', () => {
     answerStep().open(admission(), HEAD, () => undefined);
     expect(parts?.http.headers()).toEqual({});
-    door.isClosing = true;
+    accepting.isClosing = true;
     expect(parts?.http.headers()).toEqual({ connection: 'close' });
   });
 
@@ -96,8 +96,8 @@ describe('opening an answer', () => {
     ['what was made up', {}, {}, 'made-up'],
   ])('is named after %s', (_what, call, request, id) => {
     const given = admission();
-    const asked = { ...given.asked, request: { ...given.asked.request, ...request } };
-    const named = { ...given, call: { ...given.call, ...call }, asked } as Admission;
+    const checked = { ...given.checked, request: { ...given.checked.request, ...request } };
+    const named = { ...given, call: { ...given.call, ...call }, checked } as Admission;
     expect(answerStep().headOf(named)).toEqual({
       id: `chatcmpl-${id}`,
       created: 5,

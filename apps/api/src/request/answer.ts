@@ -11,14 +11,14 @@ import { CONFIG } from '../tokens';
 import type { Admission } from './admit/admission';
 import type { Answer } from './answer/answer';
 import { FaultInjector } from './faults/fault-injector';
-import { OpenDoor } from './take/open-door';
+import { AcceptingState } from './take/accepting-state';
 
 /** Seventh step: takes the connection over from Fastify and opens the answer on it. */
 @Injectable()
 export class AnswerStep {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
-    private readonly door: OpenDoor,
+    private readonly accepting: AcceptingState,
     private readonly catalog: ModelCatalog,
     private readonly cluster: ClusterView,
     private readonly taps: WireTaps,
@@ -26,8 +26,8 @@ export class AnswerStep {
   ) {}
 
   /** The fields that every part of the answer has. */
-  headOf({ call, asked }: Admission): AnswerHead {
-    const { request, answerId } = asked;
+  headOf({ call, checked }: Admission): AnswerHead {
+    const { request, answerId } = checked;
     const requestId = call.clientRequestId ?? request.requestId ?? call.requestId;
     return {
       id: answerId(requestId),
@@ -39,7 +39,7 @@ export class AnswerStep {
 
   /** `fail` ends the whole request with an error, in the cluster too. */
   open(
-    { call, asked, plans, faults }: Admission,
+    { call, checked, plans, faults }: Admission,
     head: AnswerHead,
     fail: (error: BatonError) => void,
   ): Answer {
@@ -48,12 +48,12 @@ export class AnswerStep {
     if (call.message.headers[ORCA_ASK] !== undefined) this.showLoad(call);
     const http = new HttpAnswer(response, {
       dialect: this.config.dialect,
-      isClosing: () => this.door.isClosing,
+      isClosing: () => this.accepting.isClosing,
       tap: this.taps.isOn ? this.taps.tapFor(call) : undefined,
     });
-    const answer = asked.answer({ http, head, plans, options: this.catalog.answerOptions });
+    const answer = checked.answer({ http, head, plans, options: this.catalog.answerOptions });
     if (faults.length === 0) return answer;
-    const parts = { http, response, isStream: asked.request.stream, fail };
+    const parts = { http, response, isStream: checked.request.stream, fail };
     return this.faults.around(answer, faults, parts);
   }
 

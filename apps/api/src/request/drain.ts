@@ -5,11 +5,11 @@ import { Aborter } from '../frames/aborter';
 import { Listeners } from '../http/listeners';
 import { CONFIG, LOGGER } from '../tokens';
 import { ExchangeStep } from './exchange';
-import { OpenDoor } from './take/open-door';
+import { AcceptingState } from './take/accepting-state';
 
 const DRAIN_CHECK_MS = 20;
 /** Time that clients have to read the error that ended their requests. */
-const LAST_WORDS_MS = 1_000;
+const FINAL_FLUSH_MS = 1_000;
 
 /** Ends the last requests of a stopping process while the parts that they need still run. */
 @Injectable()
@@ -17,7 +17,7 @@ export class RequestDrain implements OnModuleDestroy {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-    private readonly door: OpenDoor,
+    private readonly accepting: AcceptingState,
     private readonly exchanges: ExchangeStep,
     private readonly aborter: Aborter,
     private readonly listeners: Listeners,
@@ -25,11 +25,11 @@ export class RequestDrain implements OnModuleDestroy {
 
   /** Refuses new requests, waits for those under way up to `shutdown_timeout`, then ends them. */
   async onModuleDestroy(): Promise<void> {
-    this.door.closeDoor();
+    this.accepting.stopAccepting();
     this.logger.info({ requests: this.exchanges.count }, 'draining');
     await this.untilIdle(this.config.shutdownTimeout * 1_000);
     this.exchanges.endAll();
-    await this.untilIdle(LAST_WORDS_MS);
+    await this.untilIdle(FINAL_FLUSH_MS);
     await this.aborter.settled();
   }
 

@@ -55,7 +55,7 @@ describe('the exchanges of this process', () => {
     const response = new FakeResponse();
     const exchange = step.open({
       call: { requestId, response },
-      asked: { request: { prompts: [{ ids: [1, 2, 3] }] } },
+      checked: { request: { prompts: [{ ids: [1, 2, 3] }] } },
       leg: { kind: 'none' },
       ...rest,
     } as unknown as Admission);
@@ -115,7 +115,7 @@ describe('the exchanges of this process', () => {
   it('calls no part of other routers for a request that is no leg', () => {
     open('a');
     expect(visits).toEqual([]);
-    open('b', { leg: { kind: 'hold', pairs: [], told: 'params' } });
+    open('b', { leg: { kind: 'hold', pairs: [], reply: 'params' } });
     expect(visits).toEqual(['leg']);
   });
 });

@@ -34,13 +34,13 @@ export class ExchangeStep implements ExchangeHost {
 
   /** Opens the exchange of a request, still without sequences. It ends with the connection. */
   open(admission: Admission): Exchange {
-    const { call, asked, leg } = admission;
+    const { call, checked, leg } = admission;
     const head = this.answering.headOf(admission);
     const exchange = new Exchange(this, {
       call,
       head,
-      request: asked.request,
-      heldAs: leg.kind === 'none' && leg.told === undefined ? undefined : this.legs.heldAs(leg),
+      request: checked.request,
+      heldAs: leg.kind === 'none' && leg.reply === undefined ? undefined : this.legs.heldAs(leg),
       answer: (fail) => this.answering.open(admission, head, fail),
     });
     this.follow(exchange, admission);

@@ -20,7 +20,7 @@ function routed(flow: Route['flow'], rest: object = {}): Routed {
   const body = { prompt: ['one', 'two'], n: 2, max_tokens: 7 };
   const request: GenerationRequest = parseCompletion(body, LIMITS);
   const routes = Array<Partial<Route>>(4).fill({ flow });
-  return { call: {}, asked: { request, ...rest }, routes } as unknown as Routed;
+  return { call: {}, checked: { request, ...rest }, routes } as unknown as Routed;
 }
 
 function planStep(room: number, isIdle = true): { step: PlanStep; asked: () => number } {

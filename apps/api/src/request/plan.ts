@@ -5,7 +5,7 @@ import { ModelCatalog } from '../cluster/model-catalog';
 import { KvCapacity } from '../cluster/kv-capacity';
 import type { Routed } from './admit/admission';
 import type { Route } from './route/route';
-import type { Asked, Call } from './take/call';
+import type { CheckedRequest, Call } from './take/call';
 import { type AnswerSources, Replies } from './plan/replies';
 import type { PlacedSequence } from './threads/messages';
 import { RequestThreads } from './threads/request-threads';
@@ -30,9 +30,9 @@ export class PlanStep {
   ) {}
 
   /** One plan per route. It is asynchronous because a text model can take long. */
-  async plan({ call, asked, routes }: Routed): Promise<OutputPlan[]> {
-    const { request, isPooling, isExecuted, threaded } = asked;
-    const sources = this.replies.isIdle ? NO_SOURCES : await this.replied(call, asked, routes);
+  async plan({ call, checked, routes }: Routed): Promise<OutputPlan[]> {
+    const { request, isPooling, isExecuted, threaded } = checked;
+    const sources = this.replies.isIdle ? NO_SOURCES : await this.replied(call, checked, routes);
     const places: Place[] = [];
     for (const [index, route] of routes.entries()) {
       const at = Math.floor(index / request.choices);
@@ -88,7 +88,7 @@ export class PlanStep {
   /** No reader needs the text of an outside router's leg or a pooling request. */
   private async replied(
     call: Call,
-    { request, isPooling }: Asked,
+    { request, isPooling }: CheckedRequest,
     [first]: readonly Route[],
   ): Promise<AnswerSources> {
     if (isPooling === true || first?.flow === 'hold') return [];

@@ -24,7 +24,7 @@ import { Player } from './playing/player';
 import { Refusals } from './refusals';
 import { RouteStep } from './route';
 import { TakeStep } from './take';
-import { OpenDoor } from './take/open-door';
+import { AcceptingState } from './take/accepting-state';
 import { RequestThreads } from './threads/request-threads';
 import { RequestWay } from './way';
 
@@ -39,7 +39,7 @@ const PROVIDERS = [
   FlowGate,
   JobFactory,
   JobPlacement,
-  OpenDoor,
+  AcceptingState,
   PlanStep,
   Player,
   Refusals,

@@ -4,13 +4,13 @@ import type { ClusterView } from '../cluster/cluster-view';
 import type { Legs } from '../routers/legs';
 import type { AdmissionGate } from './admit/admission-gate';
 import { RouteStep } from './route';
-import type { Asked, Call } from './take/call';
+import type { CheckedRequest, Call } from './take/call';
 
 const CALL = { body: { prompt: 'x' }, engineId: undefined } as Call;
 
-function asked(fields: object = {}, rest: Partial<Asked> = {}): Asked {
+function checked(fields: object = {}, rest: Partial<CheckedRequest> = {}): CheckedRequest {
   const request = { prompts: [{}, {}], choices: 2, kvTransferParams: undefined, ...fields };
-  return { ...rest, request } as unknown as Asked;
+  return { ...rest, request } as unknown as CheckedRequest;
 }
 
 describe('routing a request', () => {
@@ -26,7 +26,7 @@ describe('routing a request', () => {
     const legs = {
       settle: () => {
         settled += 1;
-        return Promise.resolve({ kind: 'hold', pairs: [], told: 'params' });
+        return Promise.resolve({ kind: 'hold', pairs: [], reply: 'params' });
       },
     };
     const cluster = {
@@ -44,21 +44,21 @@ describe('routing a request', () => {
   }
 
   it('gives each choice of each prompt one route', async () => {
-    const { routes } = await routeStep().route(CALL, asked());
+    const { routes } = await routeStep().route(CALL, checked());
     expect(routes.map(({ flow, stage, next }) => [flow, stage, next])).toEqual(
       Array(4).fill(['route', 'prefill', 'decode']),
     );
   });
 
   it('gives each prompt one route when it is only computed', async () => {
-    const { routes } = await routeStep().route(CALL, asked({}, { isPooling: true }));
+    const { routes } = await routeStep().route(CALL, checked({}, { isPooling: true }));
     expect(routes.map(({ flow, stage }) => [flow, stage])).toEqual(
       Array(2).fill(['local', 'prefill']),
     );
   });
 
   it('calls no part of other routers for a call that is no leg', async () => {
-    const { leg } = await routeStep().route(CALL, asked());
+    const { leg } = await routeStep().route(CALL, checked());
     expect([leg.kind, settled]).toEqual(['none', 0]);
   });
 
@@ -67,15 +67,15 @@ describe('routing a request', () => {
     ['a room', { ...CALL, body: { bootstrap_room: 1 } }, {}],
     ['a number of both legs', { ...CALL, body: { disaggregated_params: {} } }, {}],
   ])('settles a leg that is known by %s, for its first sequence alone', async (_by, call, rest) => {
-    const { leg, routes } = await routeStep().route(call as Call, asked(rest));
+    const { leg, routes } = await routeStep().route(call as Call, checked(rest));
     expect([leg.kind, settled]).toEqual(['hold', 1]);
     expect(routes.map(({ flow }) => flow)).toEqual(['hold', 'route', 'route', 'route']);
   });
 
   it('refuses when there is no engine', async () => {
     ready = ['decode'];
-    await expect(routeStep().route(CALL, asked())).rejects.toThrow(new BatonError('no_engine'));
+    await expect(routeStep().route(CALL, checked())).rejects.toThrow(new BatonError('no_engine'));
     const gone = { ...CALL, engineId: 'gone' } as Call;
-    await expect(routeStep().route(gone, asked())).rejects.toThrow(new BatonError('no_engine'));
+    await expect(routeStep().route(gone, checked())).rejects.toThrow(new BatonError('no_engine'));
   });
 });

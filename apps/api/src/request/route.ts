@@ -8,7 +8,7 @@ import { Legs } from '../routers/legs';
 import type { Routed } from './admit/admission';
 import { AdmissionGate } from './admit/admission-gate';
 import { namesLeg, ownRoute, poolingRoute, type Route, wishedRoute } from './route/route';
-import type { Asked, Call } from './take/call';
+import type { CheckedRequest, Call } from './take/call';
 
 const NO_LEG: SettledLeg = { kind: 'none' };
 
@@ -25,15 +25,15 @@ export class RouteStep {
   ) {}
 
   /** @throws BatonError `no_engine`, and what `Legs.settle` throws */
-  async route(call: Call, asked: Asked): Promise<Routed> {
-    const { request, isPooling } = asked;
+  async route(call: Call, checked: CheckedRequest): Promise<Routed> {
+    const { request, isPooling } = checked;
     const { kvTransferParams: params } = request;
     const isLeg = params !== undefined || namesLeg(call);
     const leg = isLeg ? await this.legs.settle(call, params) : NO_LEG;
     const routes = isPooling
       ? this.planPooling(request, call.engineId)
       : this.plan(request, call.engineId, leg);
-    return { call, asked, leg, routes };
+    return { call, checked, leg, routes };
   }
 
   /**

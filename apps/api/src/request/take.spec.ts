@@ -5,12 +5,12 @@ import type { Transport } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
 import type { ModelCatalog } from '../cluster/model-catalog';
 import type { DueFrames } from '../frames/due-frames';
-import { OpenDoor } from './take/open-door';
+import { AcceptingState } from './take/accepting-state';
 import type { Executions } from './executed/executions';
 import type { TextSetup } from './plan/text-setup';
 import type { Player } from './playing/player';
 import { TakeStep } from './take';
-import type { Asked, Call, Reading } from './take/call';
+import type { CheckedRequest, Call, Reading } from './take/call';
 import { RequestThreads } from './threads/request-threads';
 
 const LIMITS = { models: ['m'] };
@@ -25,12 +25,12 @@ interface World {
 
 function takeStep(world: World): TakeStep {
   const { isClosing = false, isConnected = true, executes = false, frame } = world;
-  const door = new OpenDoor({ isConnected } as Transport);
-  if (isClosing) door.closeDoor();
-  const executions = { answers: executes, ask: () => ({ isExecuted: true }) };
+  const accepting = new AcceptingState({ isConnected } as Transport);
+  if (isClosing) accepting.stopAccepting();
+  const executions = { answers: executes, check: () => ({ isExecuted: true }) };
   return new TakeStep(
     defaultConfig(),
-    door,
+    accepting,
     { limitsOf: () => LIMITS } as unknown as ModelCatalog,
     executions as unknown as Executions,
     {} as Player,
@@ -41,10 +41,11 @@ function takeStep(world: World): TakeStep {
 
 const call = {
   body: { prompt: 'x' },
-  ask: {
+  reader: {
     name: 'text',
     read: (body: unknown) => ({ body }) as unknown as Reading,
-    asked: (read: Reading, limits: RequestLimits) => ({ ...read, limits }) as unknown as Asked,
+    check: (read: Reading, limits: RequestLimits) =>
+      ({ ...read, limits }) as unknown as CheckedRequest,
   },
 } as unknown as Call;
 
@@ -64,7 +65,10 @@ describe('taking a request', () => {
       visits.push('read');
       return { body } as unknown as Reading;
     };
-    await takeStep({ frame }).take({ ...call, ask: { ...call.ask, read } } as unknown as Call);
+    await takeStep({ frame }).take({
+      ...call,
+      reader: { ...call.reader, read },
+    } as unknown as Call);
     expect(visits).toEqual(['tokens', 'read']);
   });
 

@@ -3,10 +3,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { DueFrames } from '../frames/due-frames';
 import { CONFIG } from '../tokens';
-import { OpenDoor } from './take/open-door';
+import { AcceptingState } from './take/accepting-state';
 import { Executions } from './executed/executions';
 import { Player } from './playing/player';
-import type { Asked, Call } from './take/call';
+import type { CheckedRequest, Call } from './take/call';
 import { RequestThreads } from './threads/request-threads';
 
 /** Time for which a request of 1,000 tokens holds the event loop until its jobs are sent. */
@@ -20,7 +20,7 @@ export class TakeStep {
 
   constructor(
     @Inject(CONFIG) config: BatonConfig,
-    private readonly door: OpenDoor,
+    private readonly accepting: AcceptingState,
     private readonly catalog: ModelCatalog,
     private readonly executions: Executions,
     private readonly player: Player,
@@ -40,15 +40,15 @@ export class TakeStep {
    *
    * @throws BatonError while no request is admitted, and for an invalid body
    */
-  take(call: Call): Asked | Promise<Asked> {
-    this.door.refuseWhenClosed();
+  take(call: Call): CheckedRequest | Promise<CheckedRequest> {
+    this.accepting.refuseWhenClosing();
     const frame = this.frames.nextBefore(REQUEST_WORK_US);
     return frame === undefined ? this.read(call) : frame.then(() => this.read(call));
   }
 
-  private read(call: Call): Asked | Promise<Asked> {
+  private read(call: Call): CheckedRequest | Promise<CheckedRequest> {
     const limits = this.catalog.limitsOf(call.tenant);
-    if (this.executions.answers) return this.executions.ask(call, limits);
+    if (this.executions.answers) return this.executions.check(call, limits);
     return this.threads.take(call, limits);
   }
 }

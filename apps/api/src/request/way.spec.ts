@@ -20,13 +20,13 @@ const FAULT: Fault = {
 describe('the way of a request', () => {
   let visits: string[];
   let failing: string | undefined;
-  let faults: { readonly may: boolean; readonly goesOn: boolean };
+  let faults: { readonly may: boolean; readonly continues: boolean };
   let plays: boolean;
 
   beforeEach(() => {
     visits = [];
     failing = undefined;
-    faults = { may: false, goesOn: true };
+    faults = { may: false, continues: true };
     plays = false;
   });
 
@@ -41,14 +41,14 @@ describe('the way of a request', () => {
   };
 
   function way(): RequestWay {
-    const asked = { request: { model: 'm' } };
+    const checked = { request: { model: 'm' } };
     return new RequestWay(
-      { plays, take: () => visit('take', asked), play: later('play') } as unknown as TakeStep,
-      { route: later('route', { call: CALL, asked, routes: [] }) } as unknown as RouteStep,
+      { plays, take: () => visit('take', checked), play: later('play') } as unknown as TakeStep,
+      { route: later('route', { call: CALL, checked, routes: [] }) } as unknown as RouteStep,
       {
         hasRules: faults.may,
         judge: () => visit('judge', [FAULT]),
-        atQueue: later('strike', faults.goesOn),
+        atQueue: later('strike', faults.continues),
       } as unknown as FaultInjector,
       {
         charge: later('charge', { settle: (used: number) => visit(`settle ${used}`) }),
@@ -74,14 +74,14 @@ describe('the way of a request', () => {
   });
 
   it('applies faults between route and admission', async () => {
-    faults = { may: true, goesOn: true };
+    faults = { may: true, continues: true };
     await way().answer(CALL);
     const [take, route, ...rest] = ALL;
     expect(visits).toEqual([take, route, 'judge', 'strike', ...rest.slice(0, -1), 'dispatch 1']);
   });
 
   it('ends when a fault cuts the client off, and frees the other leg', async () => {
-    faults = { may: true, goesOn: false };
+    faults = { may: true, continues: false };
     await way().answer(CALL);
     expect(visits).toEqual(['take', 'route', 'judge', 'strike', 'cut off']);
   });

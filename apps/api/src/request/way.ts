@@ -51,8 +51,8 @@ export class RequestWay {
 
   private async go(call: Call): Promise<void> {
     if (this.taking.plays) return this.taking.play(call);
-    const asked = await this.taking.take(call);
-    const routed = await this.routing.route(call, asked);
+    const checked = await this.taking.take(call);
+    const routed = await this.routing.route(call, checked);
     const faults = await this.judgeFaults(routed);
     if (faults === undefined) return;
     const admission = await this.admit(routed, faults);
@@ -60,10 +60,10 @@ export class RequestWay {
   }
 
   /** Undefined when a fault has cut the client's connection. */
-  private async judgeFaults({ call, asked }: Routed): Promise<readonly Fault[] | undefined> {
+  private async judgeFaults({ call, checked }: Routed): Promise<readonly Fault[] | undefined> {
     const { headers } = call.response.req;
     if (!this.faults.hasRules && headers[RETURN_ERROR_HEADER] === undefined) return NO_FAULTS;
-    const faults = this.faults.judge(call, asked.request.model);
+    const faults = this.faults.judge(call, checked.request.model);
     if (await this.faults.atQueue(faults, call)) return faults;
     this.refusals.cutOff(call);
     return undefined;

@@ -27,12 +27,12 @@ export interface LegFacts {
  * `none` is no leg here, though LMCache's proxy needs its token.
  */
 export type Leg =
-  | { readonly kind: 'none'; readonly told?: 'first-token' }
+  | { readonly kind: 'none'; readonly reply?: 'first-token' }
   | {
       readonly kind: 'hold';
       readonly pairs: readonly string[];
-      readonly told: HoldReply;
-      readonly kept?: KvTransferParams;
+      readonly reply: HoldReply;
+      readonly earlierParams?: KvTransferParams;
     }
   | { readonly kind: 'attach'; readonly params: KvTransferParams; readonly causeUs?: number }
   | { readonly kind: 'meet'; readonly pair: string }
@@ -64,7 +64,7 @@ export function legOf(facts: LegFacts): Leg {
   if (hasRemotePrefill(params)) return decodeLeg(params);
   if (wantsRemoteDecode(params)) return prefillLeg(params, facts.clientRequestId);
   return params['ret_first_tok'] === true
-    ? { kind: 'none', told: 'first-token' }
+    ? { kind: 'none', reply: 'first-token' }
     : { kind: 'none' };
 }
 
@@ -78,7 +78,7 @@ function disaggregatedLeg({ requestType, id, params, fault }: DisaggregatedParam
   if (requestType === 'context_and_generation') return { kind: 'none' };
   if (requestType === 'context_only') {
     const pairs = pair === undefined ? [] : [pair];
-    return { kind: 'hold', pairs, told: { disaggregatedId: id } };
+    return { kind: 'hold', pairs, reply: { disaggregatedId: id } };
   }
   if (params === undefined && pair !== undefined) return { kind: 'meet', pair };
   const held = parseKvTransferParams(params);
@@ -93,11 +93,11 @@ function prefillLeg(params: Readonly<Record<string, unknown>>, id: string | unde
     ...(id === undefined ? [] : [pairOfRequest(id)]),
   ];
   if (transferId === undefined) {
-    const kept = parseKeptKvParams(params);
-    return { kind: 'hold', pairs, told: 'params', ...(kept && { kept }) };
+    const earlierParams = parseKeptKvParams(params);
+    return { kind: 'hold', pairs, reply: 'params', ...(earlierParams && { earlierParams }) };
   }
   const isMooncake = !('remote_engine_id' in params);
-  return { kind: 'hold', pairs, told: isMooncake ? 'nothing' : { transferId } };
+  return { kind: 'hold', pairs, reply: isMooncake ? 'nothing' : { transferId } };
 }
 
 /**
@@ -124,7 +124,7 @@ function legWithoutParams({ body, clientRequestId, stage }: LegFacts): Leg {
   const isAddressed = clientRequestId !== undefined && ADDRESSES_IN_ID.test(clientRequestId);
   const pair = room ?? (isAddressed ? pairOfRequest(clientRequestId) : undefined);
   if (pair === undefined) return { kind: 'none' };
-  if (stage === 'prefill') return { kind: 'hold', pairs: [pair], told: 'nothing' };
+  if (stage === 'prefill') return { kind: 'hold', pairs: [pair], reply: 'nothing' };
   return stage === 'decode' ? { kind: 'meet', pair } : { kind: 'none' };
 }
 

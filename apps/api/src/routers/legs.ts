@@ -60,13 +60,13 @@ export class Legs {
 
   /** The hook for the exchange of a prefill leg; undefined for all other legs. */
   heldAs(leg: SettledLeg): HeldAs | undefined {
-    if (leg.kind === 'none' && leg.told === 'first-token') {
+    if (leg.kind === 'none' && leg.reply === 'first-token') {
       return () => ({ kvTransferParams: undefined, includesFirstToken: true });
     }
     if (leg.kind !== 'hold') return undefined;
     return (params) => {
       this.pairs.prefillEnded(leg.pairs, params);
-      return params === undefined ? { kvTransferParams: params } : shown(params, leg.told);
+      return params === undefined ? { kvTransferParams: params } : shown(params, leg.reply);
     };
   }
 
@@ -111,12 +111,12 @@ function refusal(why: string): BatonError {
   return new BatonError('kv_reference_refused', why, field);
 }
 
-function shown(params: KvParams, told: HoldReply): HeldFacts {
-  if (told === 'nothing') return { kvTransferParams: undefined };
-  if (told === 'params') return { kvTransferParams: params };
-  if ('transferId' in told) {
-    return { kvTransferParams: { ...params, transfer_id: told.transferId } };
+function shown(params: KvParams, reply: HoldReply): HeldFacts {
+  if (reply === 'nothing') return { kvTransferParams: undefined };
+  if (reply === 'params') return { kvTransferParams: params };
+  if ('transferId' in reply) {
+    return { kvTransferParams: { ...params, transfer_id: reply.transferId } };
   }
-  const disaggregated = { id: told.disaggregatedId, state: opaqueStateOf(params) };
+  const disaggregated = { id: reply.disaggregatedId, state: opaqueStateOf(params) };
   return { kvTransferParams: undefined, disaggregated };
 }

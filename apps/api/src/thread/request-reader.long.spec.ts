@@ -20,7 +20,7 @@ import {
 } from '../request/threads/messages';
 import { type PackedPlans, packPlans, unpackPlans } from '../request/threads/packed-plans';
 import { refusalFrom } from '../request/threads/plain-refusal';
-import { namedAsks } from './asks';
+import { endpointReaders } from './endpoint-readers';
 import { RequestReader } from './request-reader';
 
 const config = defaultConfig({ dialect: 'vllm' });
@@ -45,9 +45,9 @@ beforeAll(async () => {
   reader = new RequestReader(DATA, parts);
 });
 
-function sourceOf(ask: string, body: unknown): ThreadSource {
+function sourceOf(endpointReader: string, body: unknown): ThreadSource {
   const none = { kvCapacityTokens: undefined, extra: undefined };
-  return { ticket: 1, ask, body, models: [config.model], ...none };
+  return { ticket: 1, reader: endpointReader, body, models: [config.model], ...none };
 }
 
 /** The result of a task, copied as between two threads. */
@@ -87,16 +87,19 @@ function inThreads(source: ThreadSource, form: AnswerForm = 'answer'): string {
   return Buffer.from(bytes).toString();
 }
 
-function onTheLoop({ ask: name, body, extra }: ThreadSource, form: AnswerForm = 'answer'): string {
-  const ask = namedAsks(config).get(name)!;
+function onTheLoop(
+  { reader: name, body, extra }: ThreadSource,
+  form: AnswerForm = 'answer',
+): string {
+  const endpointReader = endpointReaders(config).get(name)!;
   const limits = fixedLimits(config, parts, false);
-  const asked = ask.asked(ask.read(body, limits, extra), limits);
-  const { request } = asked;
+  const checked = endpointReader.check(endpointReader.read(body, limits, extra), limits);
+  const { request } = checked;
   const plans = Array.from({ length: request.prompts.length * request.choices }, (_, index) =>
     planSequence(request, { index }, planContext(config, parts)),
   );
   const options = { dialect: config.dialect, tokenizer: parts.tokenizer };
-  const write = (http: HttpAnswer) => asked[form]!({ http, head: HEAD, plans, options });
+  const write = (http: HttpAnswer) => checked[form]!({ http, head: HEAD, plans, options });
   return writtenBody(write, endsOf(plans), FACTS);
 }
 
@@ -116,8 +119,8 @@ describe('a thread that reads, plans and answers', () => {
     ['embeddings', { input: ['one', 'two'] }],
     ['classify', { input: 'one' }],
     ['rerank', { query: 'one', documents: ['two', 'three'] }],
-  ])('gives the answer that the event loop gives: %s %j', (ask, body) => {
-    const source = sourceOf(ask, body);
+  ])('gives the answer that the event loop gives: %s %j', (endpointReader, body) => {
+    const source = sourceOf(endpointReader, body);
     expect(inThreads(source)).toBe(onTheLoop(source));
   });
 
@@ -152,9 +155,9 @@ describe('a thread that reads, plans and answers', () => {
 
   it('passes a refusal on in the words of both dialects', () => {
     const source = sourceOf('chat', { messages: [USER], top_logprobs: -2, logprobs: true });
-    const ask = namedAsks(config).get('chat')!;
+    const endpointReader = endpointReaders(config).get('chat')!;
     const limits = fixedLimits(config, parts, false);
-    const direct = caught(() => ask.read(source.body, limits));
+    const direct = caught(() => endpointReader.read(source.body, limits));
     const passed = caught(() => performed({ kind: 'take', source }));
     expect(passed).toBeInstanceOf(RequestError);
     expect(passed).toEqual(direct);

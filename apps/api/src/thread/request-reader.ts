@@ -9,12 +9,12 @@ import {
 import { lengthOfLoaded } from '@baton/responses';
 import type { StructuredText } from '@baton/text';
 import type { Performed } from '../work-pool/serve-work';
-import type { ResponseExtra } from '../endpoints/responses/ask-response';
+import type { ResponseExtra } from '../endpoints/responses/response-readers';
 import { parsedBytes } from '../http/body/large-body';
 import { writtenBody } from '../request/answer/written';
 import { fixedLimits, planContext } from '../request/plan/model-context';
 import type { TextParts } from '../request/plan/text-setup';
-import type { Ask, Reading, ThreadSource } from '../request/take/call';
+import type { EndpointReader, Reading, ThreadSource } from '../request/take/call';
 import { bodyAnswer } from '../request/threads/body-answers';
 import {
   type AllowedTask,
@@ -25,8 +25,8 @@ import {
 } from '../request/threads/messages';
 import { packPlans, unpackPlans } from '../request/threads/packed-plans';
 import { plainRefusal } from '../request/threads/plain-refusal';
-import { namedAsks } from './asks';
-import { KeptReadings } from './kept-readings';
+import { endpointReaders } from './endpoint-readers';
+import { ReadingCache } from './reading-cache';
 
 /** Longest field of a body that the event loop reads, in characters. */
 const MAX_FIELD = 4_096;
@@ -36,22 +36,22 @@ const MAX_MEMBERS = 64;
 type Task<Kind extends ThreadTask['kind']> = Extract<ThreadTask, { readonly kind: Kind }>;
 
 interface Read {
-  readonly ask: Ask;
+  readonly reader: EndpointReader;
   readonly limits: RequestLimits;
   readonly reading: Reading;
 }
 
 /** Carries out the tasks of one thread. */
 export class RequestReader {
-  private readonly asks: ReadonlyMap<string, Ask>;
+  private readonly readers: ReadonlyMap<string, EndpointReader>;
   private readonly limits: RequestLimits;
   private readonly plans: PlanContext;
-  private readonly kept = new KeptReadings<Read>();
+  private readonly cache = new ReadingCache<Read>();
   /** Units of work of the present task that an earlier task of the request has paid for. */
   private paidBefore = 0;
 
   constructor({ config, keepsText }: ThreadData, parts: TextParts) {
-    this.asks = namedAsks(config);
+    this.readers = endpointReaders(config);
     this.limits = fixedLimits(config, parts, keepsText);
     this.plans = planContext(config, parts);
   }
@@ -100,7 +100,7 @@ export class RequestReader {
   }
 
   private plan({ source, places }: Task<'plan'>): Performed {
-    const { request } = this.readingOf(source).reading;
+    const { request } = this.readingFor(source).reading;
     const plans = places.map(({ given, ...place }) =>
       planSequence(
         request,
@@ -113,11 +113,11 @@ export class RequestReader {
   }
 
   private render({ source, form, head, plans: packed, ends, facts }: Task<'render'>): Performed {
-    const { ask, reading, limits } = this.readingOf(source);
+    const { reader, reading, limits } = this.readingFor(source);
     // For a stream only the document is written here; for other answers it is written first.
-    if (form === 'answer' || reading.request.stream) this.kept.delete(source.ticket);
+    if (form === 'answer' || reading.request.stream) this.cache.delete(source.ticket);
     const plans = unpackPlans(packed);
-    const { [form]: make } = ask.asked(reading, limits);
+    const { [form]: make } = reader.check(reading, limits);
     assert(make !== undefined, 'only what is kept has a document');
     const options = { dialect: limits.dialect, tokenizer: limits.tokenizer };
     return inBytes(writtenBody((http) => make({ http, head, plans, options }), ends, facts));
@@ -127,9 +127,9 @@ export class RequestReader {
    * The reading of an earlier task of the request, or a new one. Chance decides which, so the work
    * of a new one is not counted again.
    */
-  private readingOf(source: ThreadSource): Read {
-    const kept = this.kept.get(source.ticket);
-    if (kept !== undefined) return kept;
+  private readingFor(source: ThreadSource): Read {
+    const cached = this.cache.get(source.ticket);
+    if (cached !== undefined) return cached;
     const before = workSpent();
     const read = withinWork(MAX_WORK, () => this.keep(source, bodyOf(source)));
     this.paidBefore += workSpent() - before;
@@ -137,11 +137,11 @@ export class RequestReader {
   }
 
   private keep(source: ThreadSource, body: unknown): Read {
-    const ask = this.asks.get(source.ask);
-    assert(ask !== undefined, 'a thread knows every way to ask');
+    const reader = this.readers.get(source.reader);
+    assert(reader !== undefined, 'a thread has a reader for every endpoint');
     const limits = this.limitsOf(source);
-    return this.kept.add(source.ticket, lengthOf(source), () => {
-      return { ask, limits, reading: ask.read(body, limits, source.extra) };
+    return this.cache.add(source.ticket, lengthOf(source), () => {
+      return { reader, limits, reading: reader.read(body, limits, source.extra) };
     });
   }
 
@@ -161,7 +161,7 @@ function bodyOf({ body }: ThreadSource): unknown {
   return body instanceof Uint8Array ? parsedBytes(body) : body;
 }
 
-/** Bytes of what is read; little where the event loop has parsed it. */
+/** Bytes of the content to read; few where the event loop has parsed it. */
 function lengthOf({ body, extra }: ThreadSource): number {
   const loaded = isObject(extra) ? (extra as Partial<ResponseExtra>).loaded : undefined;
   const continued = loaded === undefined ? 0 : lengthOfLoaded(loaded);

@@ -42,12 +42,12 @@ function open(options: Partial<WorkPoolOptions> = {}): WorkPool {
 }
 
 /** A task that ends on request, and the promise of its start. */
-function held(): { task: object; begun: () => Promise<unknown>; letGo: () => void } {
+function held(): { task: object; begun: () => Promise<unknown>; release: () => void } {
   const cell = new Int32Array(new SharedArrayBuffer(8));
   return {
     task: { kind: 'hold', cell },
     begun: () => vi.waitUntil(() => Atomics.load(cell, 0) === 1, { timeout: LONG_MS }),
-    letGo: () => {
+    release: () => {
       Atomics.store(cell, 1, 1);
       Atomics.notify(cell, 1);
     },
@@ -114,7 +114,7 @@ describe('a pool of threads', () => {
     await first.begun();
     const waiting = pool.run({ kind: 'say', value: 'waited' });
     await expect(pool.run({ kind: 'say', value: 'late' })).rejects.toThrow(refused('busy'));
-    first.letGo();
+    first.release();
     expect(await Promise.all([running, waiting])).toEqual(['held', 'waited']);
   });
 
@@ -126,13 +126,13 @@ describe('a pool of threads', () => {
     const waiting = pool.run({ kind: 'say', value: 'waited' }, { bytes: 101 });
     const late = pool.run({ kind: 'say', value: 'late' }, { bytes: 1 });
     await expect(late).rejects.toThrow(refused('busy'));
-    first.letGo();
+    first.release();
     expect(await Promise.all([running, waiting])).toEqual(['held', 'waited']);
     const second = held();
     const again = pool.run(second.task);
     await second.begun();
     const both = [60, 40].map((bytes) => pool.run({ kind: 'say', value: bytes }, { bytes }));
-    second.letGo();
+    second.release();
     expect(await Promise.all([again, ...both])).toEqual(['held', 60, 40]);
   });
 
@@ -145,7 +145,7 @@ describe('a pool of threads', () => {
     const say = (value: string, isContinued: boolean): Promise<unknown> =>
       pool.run({ kind: 'say' }, { isContinued }).then(() => order.push(value));
     const all = [say('new', false), say('continued', true), say('newer', false)];
-    first.letGo();
+    first.release();
     await Promise.all([running, ...all]);
     expect(order).toEqual(['continued', 'new', 'newer']);
   });
@@ -156,7 +156,7 @@ describe('a pool of threads', () => {
     const running = pool.run(first.task);
     await first.begun();
     await expect(pool.run({ kind: 'say' })).rejects.toThrow(refused('busy'));
-    first.letGo();
+    first.release();
     expect(await running).toBe('held');
   });
 
@@ -168,7 +168,7 @@ describe('a pool of threads', () => {
     const left = pool.run({ kind: 'spin' }, { signal: leave.signal });
     leave.abort();
     await expect(left).rejects.toThrow(refused('left'));
-    other.letGo();
+    other.release();
     expect(await before).toBe(state === 'waits' ? 'held' : undefined);
     expect(await pool.run({ kind: 'say', value: 'next' })).toBe('next');
   });

@@ -70,10 +70,10 @@ export class WorkPool {
     }
     if (!this.hasRoom(bytes)) return Promise.reject(new WorkRefused('busy'));
     return new Promise((resolve, reject) => {
-      const patience = setTimeout(() => this.giveUp(waiting, 'busy'), this.options.maxWaitMs);
+      const timeout = setTimeout(() => this.giveUp(waiting, 'busy'), this.options.maxWaitMs);
       const onLeave = (): void => this.giveUp(waiting, 'left');
       const settled = (): void => {
-        clearTimeout(patience);
+        clearTimeout(timeout);
         signal?.removeEventListener('abort', onLeave);
       };
       const waiting: Waiting = {
@@ -90,7 +90,7 @@ export class WorkPool {
           reject(error as Error);
         },
       };
-      patience.unref();
+      timeout.unref();
       signal?.addEventListener('abort', onLeave, { once: true });
       (isContinued ? this.continued : this.beginning).push(waiting);
       this.waitingBytes += bytes;

@@ -33,7 +33,7 @@ export interface RunningTask {
 
 /** The shortest time until the next look at a task that has not used up its CPU time. */
 const LOOK_AGAIN_MS = 50;
-/** The young generation, of which objects of one task die; V8's own default on 64 bits. */
+/** Size of the young generation, for objects of one task; V8's default on 64 bits. */
 const YOUNG_HEAP_MB = 32;
 
 /** A thread of a pool: one task at a time. It ends with a task that exceeds its limits. */

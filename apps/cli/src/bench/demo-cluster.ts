@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Failure } from '@baton/kernel';
-import { LEASH, LEASHED } from '@baton/supervisor';
+import { PARENT_WATCH, WATCHED_STDIO } from '@baton/supervisor';
 
 const MAIN = join(__dirname, '..', 'main.js');
 const URL_OF_READY = /^Ready in .*?: (\S+)\/v1 ·/;
@@ -18,10 +18,10 @@ export class DemoCluster {
   /** @param flags further flags of `baton up` */
   constructor(topology: string, flags: readonly string[] = []) {
     const own = ['--port', '0', '--log-level', 'warn'];
-    const args = ['--require', LEASH, MAIN, 'up', topology, ...own, ...flags];
+    const args = ['--require', PARENT_WATCH, MAIN, 'up', topology, ...own, ...flags];
     // A separate process group, so that Ctrl-C in the terminal reaches only this process, which
     // ends the cluster when its results are written.
-    this.child = spawn(process.execPath, args, { detached: true, stdio: LEASHED });
+    this.child = spawn(process.execPath, args, { detached: true, stdio: WATCHED_STDIO });
     this.gone = once(this.child, 'exit');
   }
 

@@ -20,8 +20,8 @@ const GOODPUT = ['ttft:200', 'tpot:20'];
  * `baton demo`: runs a cluster, a load and a report, and stops the cluster at the end. Ctrl-C ends
  * the load, and the report then has the results so far. Returns the exit code.
  */
-export async function demo(asked: string | undefined, given: Given): Promise<number> {
-  const topology = checked(asked ?? TOPOLOGY);
+export async function demo(requested: string | undefined, given: Given): Promise<number> {
+  const topology = checked(requested ?? TOPOLOGY);
   const isOwn = given['dataset'] !== undefined || given['trace'] !== undefined;
   const standard = { numWarmups: WARM_UPS, goodput: GOODPUT, out: OUT };
   const wanted = { ...(isOwn ? {} : LOAD), ...standard, ...given };

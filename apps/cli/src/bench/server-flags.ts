@@ -33,8 +33,8 @@ export function readServerFlags(
     protocol,
     endpoint,
     model: values.text('model'),
-    headers: headersOf(values, headers),
-    extraBody: extraBodyOf(values),
+    headers: readHeaders(values, headers),
+    extraBody: parseExtraBody(values),
     readyTimeoutMs: (values.number('readyCheckTimeoutSec', SECONDS) ?? 0) * 1_000,
   };
 }
@@ -58,7 +58,7 @@ function baseOf(values: FlagValues<BenchFlag>): { origin: string; prefix: string
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '') };
 }
 
-function headersOf(
+function readHeaders(
   values: FlagValues<BenchFlag>,
   given: readonly string[],
 ): Readonly<Record<string, string>> {
@@ -77,7 +77,7 @@ function headersOf(
   return headers;
 }
 
-function extraBodyOf(values: FlagValues<BenchFlag>): Readonly<Record<string, unknown>> {
+function parseExtraBody(values: FlagValues<BenchFlag>): Readonly<Record<string, unknown>> {
   const text = values.text('extraBody');
   if (text === undefined) return {};
   const expected = 'a JSON object such as {"temperature": 0}';

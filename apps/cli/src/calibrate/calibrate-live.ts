@@ -20,10 +20,11 @@ import { writeFile } from './write-file';
 
 /** `baton calibrate --live`: returns the exit code. */
 export async function calibrateLive(given: Flags): Promise<number> {
-  const asked = readCalibrateFlags(given);
+  const requested = readCalibrateFlags(given);
   const live = readLiveFlags(given);
-  if (asked.inputs.length > 0) throw new UsageError('--live measures a cluster. Remove --input.');
-  const { request, whyFit } = fitFor(given, asked, simulatedConfig(live));
+  if (requested.inputs.length > 0)
+    throw new UsageError('--live measures a cluster. Remove --input.');
+  const { request, whyFit } = fitFor(given, requested, simulatedConfig(live));
   claimFile(request.out, '--out');
   claimFile(live.savePoints, '--save-points');
   const stops = new StopRequests();
@@ -58,9 +59,9 @@ export async function calibrateLive(given: Flags): Promise<number> {
  * The fit of a measured server. A surface takes all points of the grid, because its pieces lie
  * between them; factors hold some points out.
  */
-function fitFor(given: Flags, asked: CalibrationRequest, config: BatonConfig): RequestWithFit {
-  if (asked.options.fit === 'factors') needsModelAndGpu(given);
-  const found = withFit(given, withPrecision(asked, config), config);
+function fitFor(given: Flags, requested: CalibrationRequest, config: BatonConfig): RequestWithFit {
+  if (requested.options.fit === 'factors') needsModelAndGpu(given);
+  const found = withFit(given, withPrecision(requested, config), config);
   const { options } = found.request;
   if (options.fit === 'factors' || given['holdOut'] !== undefined) return found;
   return { ...found, request: { ...found.request, options: { ...options, holdOutEvery: 0 } } };

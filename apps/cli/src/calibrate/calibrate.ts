@@ -29,24 +29,24 @@ import { writeFile } from './write-file';
  * progress to stderr.
  */
 export async function calibrateFiles(given: Flags): Promise<void> {
-  const asked = readCalibrateFlags(given);
+  const requested = readCalibrateFlags(given);
   const [idle] = liveFlagsIn(given);
   if (idle !== undefined) throw new UsageError(`${idle} has no effect without --live. Remove it.`);
   const { operators } = given;
-  if (asked.inputs.length === 0 && typeof operators === 'string') {
-    return printChecked(operators, asked);
+  if (requested.inputs.length === 0 && typeof operators === 'string') {
+    return printChecked(operators, requested);
   }
-  if (asked.inputs.length === 0) {
+  if (requested.inputs.length === 0) {
     throw new UsageError(
       'There is nothing to fit. Add --input FILE…, or --live to measure a running cluster; ' +
         '--operators FOLDER alone checks your own tables.',
     );
   }
-  if (operators !== undefined && asked.options.fit !== 'factors') {
+  if (operators !== undefined && requested.options.fit !== 'factors') {
     throw new UsageError('--operators with --input needs --fit factors.');
   }
-  const config = measuredConfig(given, asked.options);
-  const { request, whyFit } = withFit(given, withPrecision(asked, config), config);
+  const config = measuredConfig(given, requested.options);
+  const { request, whyFit } = withFit(given, withPrecision(requested, config), config);
   claimFile(request.out, '--out');
   const inputs = await readAll(request);
   for (const note of inputs.flatMap(({ notes }) => notes)) say(note);

@@ -72,7 +72,7 @@ const ROWS = {
 
 /** The formats of weights and KV cache of the measured server. */
 export const FORMAT_FLAGS = ['quantization', 'dtype', 'kvCacheDtype'];
-/** What composed steps of the measured server depend on besides, and the folder of operators. */
+/** Further inputs of the composed steps of the measured server, and the folder of operators. */
 export const FACTOR_FLAGS = [
   ...['framework', 'vllmVersion', 'asyncScheduling', 'dataParallelSize', 'enableExpertParallel'],
   'operators',

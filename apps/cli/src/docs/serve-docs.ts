@@ -43,13 +43,13 @@ async function isDone(args: readonly string[]): Promise<boolean> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   const forwards = SIGNALS.map((signal) => [signal, () => void child.kill(signal)] as const);
   for (const [signal, forward] of forwards) process.on(signal, forward);
-  const { code, signal } = await endOf(child);
+  const { code, signal } = await waitForExit(child);
   for (const [name, forward] of forwards) process.off(name, forward);
-  const isAsked = signal !== null && SIGNALS.some((name) => name === signal);
-  return code === 0 || isAsked;
+  const isStopped = signal !== null && SIGNALS.some((name) => name === signal);
+  return code === 0 || isStopped;
 }
 
-function endOf(child: ChildProcess): Promise<{ code: number | null; signal: string | null }> {
+function waitForExit(child: ChildProcess): Promise<{ code: number | null; signal: string | null }> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => resolve({ code, signal }));

@@ -30,10 +30,12 @@ export function machineFindings(): DoctorFinding[] {
 /** Programs that Baton can use, with the first line of their version output. */
 export async function programFindings(): Promise<DoctorFinding[]> {
   const programs = ['redis-server', 'valkey-server', 'apt-get', 'docker', 'npm'];
-  return Promise.all(programs.map(async (program) => [program, await versionOf(program)] as const));
+  return Promise.all(
+    programs.map(async (program) => [program, await readVersion(program)] as const),
+  );
 }
 
-async function versionOf(program: string): Promise<string> {
+async function readVersion(program: string): Promise<string> {
   const path = onPath(program);
   if (path === undefined) return 'not on PATH';
   try {

@@ -67,17 +67,17 @@ function groupList(command: Command, width: number | undefined): string {
 
 /** @throws UsageError if nothing has the name */
 function optionsNamed(command: Command, topic: string): Option[] {
-  const asked = topic.toLowerCase().replace(/^--/, '').replaceAll(/[_ ]/g, '-');
+  const requested = topic.toLowerCase().replace(/^--/, '').replaceAll(/[_ ]/g, '-');
   const options = visibleOptions(command);
   const titles = titlesOf(command);
-  const named = titles.filter((title) => topicOf(title) === asked);
-  const begun = titles.filter((title) => topicOf(title).startsWith(`${asked}-`));
+  const named = titles.filter((title) => topicOf(title) === requested);
+  const begun = titles.filter((title) => topicOf(title).startsWith(`${requested}-`));
   const group = [...named, ...(begun.length === 1 ? begun : [])][0];
   if (group !== undefined) return options.filter((option) => titleOf(option) === group);
-  const exact = options.filter(({ long }) => long === `--${asked}`);
-  const found = exact.length > 0 ? exact : options.filter(({ long }) => long?.includes(asked));
-  if (asked !== '' && found.length > 0) return found;
-  const near = nearestName(asked, [...titles.map(topicOf), ...options.flatMap(nameOf)]);
+  const exact = options.filter(({ long }) => long === `--${requested}`);
+  const found = exact.length > 0 ? exact : options.filter(({ long }) => long?.includes(requested));
+  if (requested !== '' && found.length > 0) return found;
+  const near = nearestName(requested, [...titles.map(topicOf), ...options.flatMap(nameOf)]);
   const advice = near === undefined ? '' : `; did you mean --help=${near}?`;
   throw new UsageError(
     `--help=${topic} is neither a group nor an option of baton ${command.name()}` +

@@ -39,7 +39,12 @@ function prepared(more: Partial<PreparedPlan> = {}): PreparedPlan {
   }
   const target = { slo: { ttft: 2e6 }, attainment: 0.9 };
   const context = { config: { ...ASKED, blockSize: 512 }, workload: builder.build(), target };
-  return { asked: ASKED, context, workloadFlags: { trace: 'a.jsonl' }, ...more } as PreparedPlan;
+  return {
+    requested: ASKED,
+    context,
+    workloadFlags: { trace: 'a.jsonl' },
+    ...more,
+  } as PreparedPlan;
 }
 
 /** The words of a command line, split like in a POSIX shell. */
@@ -72,7 +77,7 @@ describe('the command that starts the winner', () => {
 
   it('always has model and GPU, and other options only with changed values', () => {
     const asked = defaultConfig();
-    expect(upCommand(prepared({ asked }), result('1 2 0', 2, 1))).toBe(
+    expect(upCommand(prepared({ requested: asked }), result('1 2 0', 2, 1))).toBe(
       'bin/baton up 1P2D --model llama-3.1-8b --gpu h100 --prefill-tensor-parallel-size 2 ' +
         '--decode-tensor-parallel-size 1',
     );

@@ -17,8 +17,8 @@ const FOREIGN_SECTIONS = ['Cluster', 'Process'];
 const SIZES: readonly ConfigKey[] = ['prefillTensorParallelSize', 'decodeTensorParallelSize'];
 
 /** The command line that starts the split: `bin/baton up 5P11D --model … --gpu … …`. */
-export function upCommand({ asked }: PreparedPlan, { split }: SplitResult): string {
-  return startCommand(configOf(asked, split));
+export function upCommand({ requested }: PreparedPlan, { split }: SplitResult): string {
+  return startCommand(configOf(requested, split));
 }
 
 /** The command line that starts the cluster of a configuration. */
@@ -31,11 +31,11 @@ export function startCommand(config: BatonConfig): string {
  * in the plan. Undefined when a duration cuts the workload, because it applies after scaling.
  */
 export function replayCommand(
-  { asked, context, workloadFlags }: PreparedPlan,
+  { requested, context, workloadFlags }: PreparedPlan,
   { split, measured }: SplitResult,
 ): string | undefined {
   if (workloadFlags.duration !== undefined || measured === undefined) return undefined;
-  const config = configOf(asked, split);
+  const config = configOf(requested, split);
   const requests = Object.entries(workloadFlags).flatMap(([name, value]) => [
     flagNameOf(name),
     value,

@@ -29,11 +29,11 @@ export async function planFleets(flags: FleetFlags): Promise<void> {
   claimFolder(flags.out, '--out');
   const prepared = await preparedFrom(flags, prepareFleets);
   for (const note of prepared.notes) say(note);
-  const open = await plannerPool(prepared.asked, flags.planners);
+  const open = await plannerPool(prepared.requested, flags.planners);
   const openPool = () => open?.(prepared.context) ?? localPool(prepared, flags.threads);
   const found = await searchFleets(prepared, { openPool }, withProgress);
   const document = fleetsDocument(prepared, found, ({ fleet }) =>
-    startCommand({ ...prepared.asked, ...overridesOf(fleet) }),
+    startCommand({ ...prepared.requested, ...overridesOf(fleet) }),
   );
   await printResult(document, prepared, flags);
 }
@@ -51,7 +51,7 @@ async function printResult(
   if (flags.json) process.stdout.write(jsonOf(document));
   else process.stdout.write(fleetsConsole(document, `${title}: ${subtitle}`, flags.wide));
   if (flags.out === undefined) return;
-  const names = await writeFiles(flags.out, filesOf(document, { title, subtitle }));
+  const names = await writeFiles(flags.out, renderFiles(document, { title, subtitle }));
   say(`wrote ${names.join(', ')} into ${flags.out}`);
 }
 
@@ -59,7 +59,7 @@ function jsonOf(document: FleetsDocument): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-async function* filesOf(
+async function* renderFiles(
   document: FleetsDocument,
   heading: { readonly title: string; readonly subtitle: string },
 ): AsyncGenerator<NamedContent> {

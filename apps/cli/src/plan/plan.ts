@@ -47,7 +47,7 @@ export async function plan(given: GivenReplayFlags): Promise<void> {
   claimFolder(flags.out, '--out');
   const prepared = await preparedFrom(flags, preparePlan);
   for (const note of prepared.notes) say(note);
-  const openPool = await plannerPool(prepared.asked, flags.planners);
+  const openPool = await plannerPool(prepared.requested, flags.planners);
   const result = await searchPlan(prepared, { ...flags, openPool }, withProgress);
   for (const caveat of caveats(prepared, result)) say(caveat);
   await printResult(documentOf(prepared, result), prepared, flags);

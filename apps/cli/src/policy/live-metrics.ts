@@ -1,7 +1,7 @@
 import { engineKeyOf, type Sample, samplesOf } from '@baton/loadgen';
 import { type BusyEngine, imbalanceOf } from './imbalance';
 
-/** What a live cluster counted under a policy since it began. */
+/** Counts of a live cluster under a policy since its start. */
 export interface PolicyMetrics {
   /** Decisions that the fallback made. */
   readonly policyFaults: number;

@@ -22,7 +22,7 @@ import type { LiveFigures, PolicyTrial } from './policy-outcome';
  */
 export async function livePolicies(
   trials: readonly PolicyTrial[],
-  asked: LiveTest,
+  requested: LiveTest,
   parts: LiveTestParts = PROCESSES,
 ): Promise<LiveFigures[]> {
   const stops = new StopRequests();
@@ -31,7 +31,7 @@ export async function livePolicies(
     for (const trial of trials) {
       const { name } = trial.choice;
       say(`${name}: a live cluster of ${trial.prepared.config.topology} …`);
-      const found = await measured(trial, { ...asked, ...parts, stop: stops.first });
+      const found = await measured(trial, { ...requested, ...parts, stop: stops.first });
       if (found === undefined) break;
       if (found.void !== null) say(`the live figures of ${name} are void: ${found.void}`);
       figures.push(found);
@@ -47,7 +47,9 @@ export interface LiveTest {
   readonly flags: ReplayFlags;
   /** The flags of the command line. */
   readonly given: GivenReplayFlags;
-  /** The decisions of the API's router that the policies make. Undefined: none. */
+  /**
+   * The decisions of the API's router that the policies make. Undefined when they make none there.
+   */
   readonly decisions?: LiveDecisions | undefined;
 }
 
@@ -85,23 +87,28 @@ function sayMissing(trials: readonly PolicyTrial[]): void {
 /** Undefined: the test was interrupted. */
 async function measured(
   trial: PolicyTrial,
-  { stop, clusterOf, bench, ...asked }: LiveTest & LiveTestParts & { readonly stop: AbortSignal },
+  {
+    stop,
+    clusterOf,
+    bench,
+    ...requested
+  }: LiveTest & LiveTestParts & { readonly stop: AbortSignal },
 ): Promise<LiveFigures | undefined> {
   if (stop.aborted) return undefined;
   const { config } = trial.prepared;
-  const given = { ...partConfig(asked.given).config, ...trial.choice.options };
+  const given = { ...partConfig(requested.given).config, ...trial.choice.options };
   const { topology: _named, ...options } = given;
   const cluster = clusterOf(config.topology, upFlags(options));
   try {
     const baseUrl = await cluster.readyUnless(stop);
     if (baseUrl === undefined) return undefined;
-    const before = await asked.metricsAt(baseUrl);
+    const before = await requested.metricsAt(baseUrl);
     const beganMs = performance.now();
-    const { document } = await bench(loadFlags(asked.flags, config, baseUrl), stop);
+    const { document } = await bench(loadFlags(requested.flags, config, baseUrl), stop);
     if (document['was_interrupted'] === true) return undefined;
-    const after = await asked.metricsAt(baseUrl);
+    const after = await requested.metricsAt(baseUrl);
     const betweenSeconds = (performance.now() - beganMs) / 1_000;
-    return figuresOf(trial, document, { scrapes: [before, after], betweenSeconds, ...asked });
+    return figuresOf(trial, document, { scrapes: [before, after], betweenSeconds, ...requested });
   } finally {
     await cluster.stop();
   }

@@ -33,7 +33,7 @@ export interface LiveFigures {
   /** As on the virtual clock; null: no engine was busy. */
   readonly imbalance: number | null;
   readonly completed: number;
-  /** Of the API's router, per second of wall time; null: it made none. */
+  /** Decisions of the API's router, per second of wall time; null when it made none. */
   readonly decisions_per_second: number | null;
   /** Simulated, while the load ran; null: the load has no duration. */
   readonly gpu_hours: number | null;

@@ -18,7 +18,9 @@ export interface ReplayFlags extends ReplayRequest {
   readonly json: boolean;
   /** Folder for files. */
   readonly out: string | undefined;
-  /** A policy whose choices are compared with the recorded ones. Undefined: none. */
+  /**
+   * A policy whose choices are compared with the recorded ones. Undefined without a shadow policy.
+   */
   readonly shadow: string | undefined;
   /** Time between two reports of --shadow while the trace grows. Undefined: one report. */
   readonly followMs: number | undefined;
@@ -79,8 +81,8 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
   const { workload, others } = splitWorkloadFlags(given);
   const { config: options, own } = partConfig(others);
   const shadow = flagText(own['shadow']);
-  const { warmStart, config: asked } = withoutCaches(options);
-  const { asPlaced, config } = withoutRecorded(withShadow(asked, shadow));
+  const { warmStart, config: requested } = withoutCaches(options);
+  const { asPlaced, config } = withoutRecorded(withShadow(requested, shadow));
   const out = flagText(own['out']);
   const followMs = readFollow(flagText(own['follow']), shadow);
   const concurrency = readConcurrency(flagText(own['concurrency']));

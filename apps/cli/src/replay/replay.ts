@@ -111,7 +111,7 @@ class PolicyFaults {
   }
 }
 
-/** A run, and what was noted beside it. */
+/** A run and what observers recorded of it. */
 interface Watched {
   readonly run: RunRecord;
   readonly steps: StepSpans | undefined;

@@ -6,9 +6,10 @@ import { pipeline } from 'node:stream/promises';
 import type { Comparison, RunRecord, Slo, Summary } from '@baton/analysis';
 import type { StepSpan } from '@baton/simulation';
 import type { ComparisonReport } from '@baton/report';
-import { defaultConfig, makeFolder, shownConfig } from '@baton/config';
+import { defaultConfig, shownConfig } from '@baton/config';
 import type { Workload } from '@baton/workload';
 import { cannotWrite } from '../claim-output';
+import { makeFolder } from '@baton/kernel';
 import type { PageParts } from './page/page-file';
 import type { ShadowLog, ShadowSummary } from './shadow';
 
@@ -20,9 +21,11 @@ export interface ResultParts {
   readonly subtitle: string;
   /** Steps for the trace; undefined: no trace. */
   readonly steps: readonly StepSpan[] | undefined;
-  /** The recorded run to compare with. Undefined: none. */
+  /** The comparison with a recorded run. Undefined when the run is not compared. */
   readonly compared: ComparisonReport | undefined;
-  /** The choices of a shadow policy and of the recorded router. Undefined: none. */
+  /**
+   * The choices of a shadow policy and of the recorded router. Undefined without a shadow policy.
+   */
   readonly shadow: ShadowLog | undefined;
   readonly workload: Workload;
   /** Whether charts are also written as images. */

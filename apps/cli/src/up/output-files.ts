@@ -41,7 +41,7 @@ function clear(path: string, flag: string, stateOf: (head: string) => State): vo
 
 /** A device or a folder is never removed. */
 function stateAt(path: string, stateOf: (head: string) => State): State {
-  return statSync(path).isFile() ? stateOf(headOf(path)) : 'foreign';
+  return statSync(path).isFile() ? stateOf(readFirstLine(path)) : 'foreign';
 }
 
 function stateOfRecording(head: string): State {
@@ -61,7 +61,7 @@ function stateOfLines(beginning: string): (head: string) => State {
   return (head) => (head === '' || head.startsWith(beginning) ? 'ours' : 'foreign');
 }
 
-function headOf(path: string): string {
+function readFirstLine(path: string): string {
   const buffer = Buffer.alloc(HEAD_BYTES);
   const bytes = withFile(path, 'r', (file) => readSync(file, buffer, 0, HEAD_BYTES, 0));
   return buffer.toString('utf8', 0, bytes).split('\n')[0] ?? '';

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import {
   type BatonConfig,
   isScaled,
+  modelNotes,
   readAdminKey,
   readApiKeys,
   readCertificate,
@@ -46,7 +47,7 @@ export type UpFlags = Readonly<Record<string, string | boolean>>;
  */
 export async function up(topology: string | undefined, flags: UpFlags): Promise<number> {
   const startedMs = performance.now();
-  const resolved = await configOf(topology, flags);
+  const resolved = await resolveUpConfig(topology, flags);
   const engines = enginesOf(resolved);
   if (resolved.role !== undefined) return runRole(resolved);
   readCertificate(resolved);
@@ -69,14 +70,14 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   return supervise(specs, { config, broker, engines, startedMs });
 }
 
-async function configOf(topology: string | undefined, flags: UpFlags): Promise<BatonConfig> {
+async function resolveUpConfig(topology: string | undefined, flags: UpFlags): Promise<BatonConfig> {
   const { config: file, ...options } = flags;
   const resolved = resolveConfig({
     flags: { ...options, ...(topology === undefined ? {} : { topology }) },
     env: process.env,
     file: typeof file === 'string' ? file : process.env['BATON_CONFIG_FILE'],
   });
-  for (const note of resolved.notes) say(note);
+  for (const note of [...resolved.notes, ...modelNotes(resolved.config)]) say(note);
   const { min, max } = resolved.config;
   if (!isScaled(resolved.config) && (min ?? max) === undefined) return resolved.config;
   const { configuredAutoscaler, withStart } = await import('@baton/supervisor');

@@ -101,7 +101,7 @@ export class Health {
   }
 
   private shortages(model: ClusterModel): Found[] {
-    const pile = this.piles.bottleneckOf(model);
+    const pile = this.piles.observe(model);
     return [...this.delays(model), ...(pile === undefined ? [] : [shortage(pile, model)])];
   }
 }

@@ -31,10 +31,10 @@ export class Piles {
   private atMs = 0;
 
   /** @returns the pile of the bottleneck; undefined: no resource is short */
-  bottleneckOf(model: ClusterModel): Pile | undefined {
+  observe(model: ClusterModel): Pile | undefined {
     const share = 1 - Math.exp(-Math.max(0, model.atMs - this.atMs) / SMOOTH_MS);
     this.atMs = model.atMs;
-    const piles = PILES.map((name) => this.pileOf(name, model, share));
+    const piles = PILES.map((name) => this.smoothPile(name, model, share));
     const counting = piles.filter((pile) => this.counts(pile, model.inFlight));
     const largest = [...counting].sort((a, b) => b.requests - a.requests)[0];
     // With many held blocks, prefill waits for the next stage.
@@ -47,7 +47,7 @@ export class Piles {
     this.atMs = 0;
   }
 
-  private pileOf(name: PileName, model: ClusterModel, share: number): Pile {
+  private smoothPile(name: PileName, model: ClusterModel, share: number): Pile {
     const role = name === 'link' ? 'decode' : name;
     const engines = model.engines.filter((engine) => engine.role === role);
     const now = engines.reduce((sum, engine) => sum + waitingOf(engine, name), 0);

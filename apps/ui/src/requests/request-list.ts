@@ -78,8 +78,8 @@ export class RequestList {
     this.rows = this.shown.rows.flatMap((request) =>
       request === undefined ? [] : (known.get(request) ?? new RequestRow(request, this.open)),
     );
-    const kept = new Set(this.rows);
-    for (const row of known.values()) if (!kept.has(row)) row.element.remove();
+    const current = new Set(this.rows);
+    for (const row of known.values()) if (!current.has(row)) row.element.remove();
     for (const [place, { element }] of this.rows.entries()) {
       const there = this.body.children[place];
       if (there !== element) this.body.insertBefore(element, there ?? null);

@@ -187,7 +187,7 @@ describe('intervals of a summary', () => {
 describe('80 % intervals of samples', () => {
   const SAMPLES = 300;
   const TRUTH = summaryOf(madeUpLog(400_000, 99));
-  /** Of each sample, by how many neighbours are alike. */
+  /** For each sample, the number of equal neighbours. */
   const INTERVALS = new Map([1, 10].map((alike) => [alike, intervalsOfSamples(alike)]));
 
   function intervalsOfSamples(alike: number): Summary['intervals'][] {

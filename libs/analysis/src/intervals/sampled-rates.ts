@@ -45,11 +45,13 @@ export function sampledAttainment(log: RequestLog, slo: Slo): Interval {
 
 /** The share of cached prompt tokens, among requests that reached an engine. */
 export function sampledHitRate(log: RequestLog): Interval | undefined {
-  const asked = (row: number): number => {
+  const requested = (row: number): number => {
     return log.prefillStartUs[row] === NEVER ? 0 : log.promptTokens[row]!;
   };
-  const { parts: wholes } = inBlocks(log.count, asked);
-  const { parts } = inBlocks(log.count, (row) => (asked(row) === 0 ? 0 : log.cachedTokens[row]!));
+  const { parts: wholes } = inBlocks(log.count, requested);
+  const { parts } = inBlocks(log.count, (row) =>
+    requested(row) === 0 ? 0 : log.cachedTokens[row]!,
+  );
   const whole = sumOf(wholes);
   if (whole === 0) return undefined;
   const share = sumOf(parts) / whole;

@@ -32,15 +32,15 @@ export interface ErrorRow {
 const HEAD = 'system,figure,load_from,load_to,points,groups,low,median,high,apart';
 const DECIMALS = 3;
 
-/** @param made  a line with date and command, without a line break */
-export function formatErrorTable(rows: readonly ErrorRow[], made: string): string {
+/** @param origin  a line with date and command, without a line break */
+export function formatErrorTable(rows: readonly ErrorRow[], origin: string): string {
   const lines = rows.map((row) => {
     const shown = (value: number): string => value.toFixed(DECIMALS);
     const factors = [row.low, row.median, row.high, row.apart].map(shown);
     const loads = [row.loadFrom, row.loadTo === Infinity ? '' : row.loadTo];
     return [row.system, row.figure, ...loads, row.points, row.groups, ...factors].join(',');
   });
-  return `# ${made}\n${[HEAD, ...lines].join('\n')}\n`;
+  return `# ${origin}\n${[HEAD, ...lines].join('\n')}\n`;
 }
 
 /** Reads the text of `formatErrorTable`. */

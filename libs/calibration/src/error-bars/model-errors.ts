@@ -56,13 +56,13 @@ export function modelErrorsAt(
   };
 }
 
-interface Asked {
+interface FactorInputs {
   readonly figure: ErrorFigure;
   readonly load: number;
   readonly rows: readonly ErrorRow[];
 }
 
-function factorsOf(role: TimedRole, { figure, load, rows }: Asked): ErrorFactors {
+function factorsOf(role: TimedRole, { figure, load, rows }: FactorInputs): ErrorFactors {
   const { method, gpu } = role;
   if (method === 'given') return NO_ERROR;
   if (method === 'calibrated') return ownErrors(role, figure) ?? CALIBRATED[figure];

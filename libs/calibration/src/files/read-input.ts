@@ -26,7 +26,7 @@ export function readInput(
   options: InputOptions,
 ): ReadInput {
   const text = fileText(path);
-  const source = { path, text, documents: lazily(() => documentsOf(path, text)) };
+  const source = { path, text, documents: lazily(() => parseDocuments(path, text)) };
   const known = format ?? formatOf(source);
   const sha256 = createHash('sha256').update(text).digest('hex');
   const date = statSync(path).mtime.toISOString().slice(0, 10);
@@ -81,17 +81,17 @@ function isAiperfCsv(text: string): boolean {
   return /^\s*Metric,/.test(text);
 }
 
-function documentsOf(path: string, text: string): readonly unknown[] {
+function parseDocuments(path: string, text: string): readonly unknown[] {
   if (!/^\s*[{[]/.test(text)) return [yamlOf(path, text)];
   try {
     return [JSON.parse(text)];
   } catch {
-    return linesOf(path, text);
+    return parseLines(path, text);
   }
 }
 
 /** One JSON document per line, the form of appended results and records. */
-function linesOf(path: string, text: string): unknown[] {
+function parseLines(path: string, text: string): unknown[] {
   return text.split(/\r?\n/).flatMap((line, i): unknown[] => {
     if (line.trim() === '') return [];
     try {
@@ -121,6 +121,6 @@ function fileText(path: string): string {
 }
 
 function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+  let memo: { readonly value: T } | undefined;
+  return () => (memo ??= { value: make() }).value;
 }

@@ -26,7 +26,7 @@ import { fitPolynomial } from './polynomial-fit';
 
 export interface CalibrationOptions {
   readonly fit: 'calibrated' | 'factors' | 'polynomial';
-  /** For `factors` only: composed step times without overhead, and what they depend on. */
+  /** For `factors` only: composed step times without overhead, and their inputs. */
   readonly base?: FactorBase;
   /** Every k-th of the shuffled points is held out of the fit. 0: none. */
   readonly holdOutEvery: number;
@@ -45,7 +45,7 @@ export interface CalibrationOptions {
 
 export interface FactorBase {
   readonly model: ConstructorParameters<typeof FactoredStepTime>[0];
-  /** What the steps are composed of, beside model, GPU and tensor parallelism. */
+  /** Inputs of composed steps besides model, GPU and tensor parallelism. */
   readonly fittedAt: Pick<
     FactorProfile,
     'precision' | 'framework' | 'dp' | 'expertParallel' | 'ownOperators'
@@ -67,7 +67,7 @@ export interface Calibration {
 
 /** Fewest different batches that can be fitted. */
 const FEWEST_BATCHES = 3;
-/** Fewest points of which some are held out. With fewer, all are used for the fit. */
+/** With fewer points, none is held out and all are used for the fit. */
 const FEWEST_FOR_HOLD_OUT = 10;
 
 /**

@@ -63,7 +63,7 @@ function rowOf(step: MeasuredStep, base: StepTimeModel): Row {
 }
 
 interface Solution {
-  /** By column; 1 for factors without points. */
+  /** Factor of each column; 1 without points. */
   readonly x: readonly number[];
   readonly errors: readonly number[];
 }

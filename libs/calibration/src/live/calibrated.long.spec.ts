@@ -226,9 +226,9 @@ describe('calibrate --live on a cluster of known step times', () => {
   it('simulates with the options of the cluster, whose effect a load shows', async () => {
     const load = { ratePerSecond: 12 };
     const cluster = { maxNumSeqs: '1' };
-    const asItIs = await run({ config: { maxNumSeqs: 1 } }, { load, cluster });
+    const unchanged = await run({ config: { maxNumSeqs: 1 } }, { load, cluster });
     const otherwise = await run({ config: { maxNumSeqs: 1 } }, { load });
-    expect(errorsOf(asItIs)['E2EL p50']).toBeLessThan(0.1);
+    expect(errorsOf(unchanged)['E2EL p50']).toBeLessThan(0.1);
     expect(errorsOf(otherwise)['E2EL p50']).toBeGreaterThan(0.3);
     expect(isTooFar(otherwise, 0.1)).toBe(true);
     expect(isTooFar(otherwise, undefined)).toBe(false);

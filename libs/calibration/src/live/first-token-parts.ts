@@ -4,7 +4,7 @@ import type { Counters, Part } from './counters';
 
 /** The parts of the time to the first token, means in ms. */
 export interface FirstTokenParts {
-  /** Until the prompt is computed, including its wait. */
+  /** Time until the prompt is computed, including its wait. */
   readonly promptMs: number;
   /** Time from the end of prefill to the first token: hand-over, wait on decode, first step. */
   readonly handOverMs: number;

@@ -139,7 +139,7 @@ function replayOf({ workload, sent: { answers, log } }: Piece, overheadMs: numbe
   return asSent(workload, { arrivalUs: log.arrivalUs, lengths }, overheadMs);
 }
 
-/** By kind. */
+/** Failures of all runs, by kind. */
 function failuresOf(runs: readonly TargetRun[]): TargetRun['failures'] {
   const byKind = new Map<string, TargetRun['failures'][number]>();
   for (const failure of runs.flatMap(({ failures }) => failures)) {

@@ -87,7 +87,7 @@ export class GridRounds {
   async finishRounds(): Promise<Measurements> {
     const { lengths, measuring } = this;
     const longest = Math.max(...lengths);
-    const bytes = await measuring.target.kvBytesOf(onePrompt(longest));
+    const bytes = await measuring.target.measureKvBytes(onePrompt(longest));
     const kvBytesPerToken = bytes === undefined ? undefined : Math.round(bytes / longest);
     const measured = { ...this.measured(), kvBytesPerToken };
     this.showMeasured(measured);

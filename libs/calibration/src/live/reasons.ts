@@ -88,12 +88,12 @@ export function explained(heldOut: HeldOut, reasons: Reasons): readonly Explaine
   const others = othersIn(heldOut.plan);
   const decode = others * heldUp(heldOut, contention);
   const always = others * (contention?.prompt ?? 0) * twin.decodeBusy;
-  const behind = byFollowers(heldOut, followed, others);
+  const following = byFollowers(heldOut, followed, others);
   const first = (simulated.ttftMs.mean ?? 0) / (simulated.e2elMs.mean ?? Infinity);
   return heldOut.rows.map((row) => {
     const isMean = row.name.endsWith('mean');
     const gap = decode + (isMean ? pauses : 0) + (row.name === 'ITL p50' ? typical : 0);
-    const prompt = always + (isMean ? behind : 0);
+    const prompt = always + (isMean ? following : 0);
     const slower = slowerBy(row, { gap, prompt, endToEnd: first * prompt + (1 - first) * gap });
     return { ...row, remainder: (row.simulated * (1 + slower)) / row.real - 1 };
   });

@@ -69,12 +69,12 @@ export class ServerTarget implements LiveTarget {
    * Number of requests that still run or wait after this time. 0 for none, and for a server without
    * metrics.
    */
-  private async busyFor(patienceMs: number): Promise<number> {
+  private async busyFor(timeoutMs: number): Promise<number> {
     const beganMs = performance.now();
     for (;;) {
       const { running = 0, waiting = 0 } = (await this.page()) ?? {};
       const busy = running + waiting;
-      if (busy === 0 || performance.now() - beganMs > patienceMs) return busy;
+      if (busy === 0 || performance.now() - beganMs > timeoutMs) return busy;
       await pause(RETRY_MS);
     }
   }
@@ -83,8 +83,8 @@ export class ServerTarget implements LiveTarget {
     return this.streams.close();
   }
 
-  async run(workload: Workload, goesOn = false): Promise<TargetRun> {
-    if (!goesOn) this.seed += 1;
+  async run(workload: Workload, continues = false): Promise<TargetRun> {
+    if (!continues) this.seed += 1;
     const { streams, stop } = this;
     const record = await runLoad({
       workload,
@@ -125,7 +125,7 @@ export class ServerTarget implements LiveTarget {
   }
 
   /** Engines report their counters about once a second. */
-  async kvBytesOf(workload: Workload): Promise<number | undefined> {
+  async measureKvBytes(workload: Workload): Promise<number | undefined> {
     const before = await this.settledBytes();
     if (before === undefined || before.count === 0) return undefined;
     await this.run(workload);

@@ -30,14 +30,14 @@ export interface LiveTarget {
   /**
    * Sends requests at their instants, each with a unique prompt, and waits until all have ended.
    *
-   * @param goesOn  true: each prompt begins with that of the same row of the previous run, over the
-   * shorter length
+   * @param continues  true: each prompt begins with that of the same row of the previous run, over
+   * the shorter length
    */
-  run(workload: Workload, goesOn?: boolean): Promise<TargetRun>;
+  run(workload: Workload, continues?: boolean): Promise<TargetRun>;
   /** The counters of its engines so far. Undefined: it has no metrics. */
   counters(): Promise<Counters | undefined>;
   /**
    * Bytes of KV that were transferred between engines for these requests. Undefined: not counted.
    */
-  kvBytesOf(workload: Workload): Promise<number | undefined>;
+  measureKvBytes(workload: Workload): Promise<number | undefined>;
 }

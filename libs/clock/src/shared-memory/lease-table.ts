@@ -16,7 +16,7 @@ const TEXT_BYTES = SLOT_BYTES - TEXT_AT;
 /** The numbers of a slot. */
 const [MARK, TTL, KEY_BYTES, VALUE_BYTES] = [0, 1, 2, 3];
 const CELLS = SLOT_BYTES / Int32Array.BYTES_PER_ELEMENT;
-/** 5 MiB, of which only the slots in use take memory. */
+/** A table of 5 MiB; only the slots in use take memory. */
 const SLOTS = 10_240;
 /** The longest character in UTF-8: a text that is cut off leaves less than this. */
 const LONGEST_CHARACTER = 4;

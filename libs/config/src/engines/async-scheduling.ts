@@ -21,14 +21,14 @@ const STAGED_SINCE_MINOR = 29;
  * @throws UsageError when it is set together with an option that its model excludes
  */
 export function asyncScheduling(config: BatonConfig): boolean {
-  const { asyncScheduling: asked, pipelineParallelSize } = config;
+  const { asyncScheduling: requested, pipelineParallelSize } = config;
   const minor = vllmMinorOf(config);
-  if (pipelineParallelSize === 1) return asked ?? minor >= DEFAULT_SINCE_MINOR;
-  if (asked === true && minor < STAGED_SINCE_MINOR) {
+  if (pipelineParallelSize === 1) return requested ?? minor >= DEFAULT_SINCE_MINOR;
+  if (requested === true && minor < STAGED_SINCE_MINOR) {
     throw new UsageError(
       `async_scheduling with pipeline_parallel_size needs vllm_version 0.${STAGED_SINCE_MINOR} ` +
         'or later: the model runner before it does not support both.',
     );
   }
-  return asked ?? minor >= STAGED_SINCE_MINOR;
+  return requested ?? minor >= STAGED_SINCE_MINOR;
 }

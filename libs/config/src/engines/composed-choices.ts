@@ -4,7 +4,7 @@ import { asyncScheduling } from './async-scheduling';
 import { schedulerLimits } from './scheduler-limits';
 import { vllmMinorOf } from './vllm-minor';
 
-/** What composed steps of a configuration depend on besides the placement of the engine. */
+/** Inputs of the composed steps of a configuration besides the placement of the engine. */
 export function composedChoices(config: BatonConfig, placement: EnginePlacement) {
   const { framework } = config;
   const vllmMinor = vllmMinorOf(config);

@@ -61,7 +61,7 @@ export interface EngineSetup {
   /** Times of the first contact and of a descriptor. Unset: 0. */
   readonly transferTimes?: { readonly handshakeUs: Micros; readonly descriptorUs: number };
   readonly link: EngineLink;
-  /** The engine's part of the cluster's KV pool. Unset: no pool. */
+  /** The engine's part of the cluster's KV pool. Unset for an engine outside of a pool. */
   readonly kvPool?: KvPoolTerms;
   /** Number of data-parallel ranks that step together, >= 2. Unset: each rank steps by itself. */
   readonly lockstepRanks?: number;
@@ -197,7 +197,7 @@ function engineOptions(
     ...(choices.framework === 'vllm' && {
       maxCudagraphCaptureSize: choices.cudaGraphSizes.at(-1) ?? 0,
     }),
-    schedulingPolicy: schedulingOf(config, stage),
+    schedulingPolicy: buildScheduling(config, stage),
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerRecvInterval: config.schedulerRecvInterval,
     promptsFirst: promptsFirst(config, stage),
@@ -216,7 +216,7 @@ function engineOptions(
 
 type Scheduling = EngineOptions['schedulingPolicy'];
 
-function schedulingOf({ schedulingPolicy: named, seed }: BatonConfig, stage: Stage): Scheduling {
+function buildScheduling({ schedulingPolicy: named, seed }: BatonConfig, stage: Stage): Scheduling {
   if (!isModulePath(named)) return named;
   return new OwnScheduling(ownPolicy<SchedulingPolicy>(named, 'key'), { stage, seed });
 }

@@ -10,7 +10,8 @@ const SEEN_BY_CLIENTS: ReadonlySet<BatonConfig['stepTime']> = new Set(['constant
 type FrontEndOptions = Pick<BatonConfig, 'frontend' | 'apiServerCount'>;
 
 /**
- * The servers in front of the engines, from the option. Undefined: none, as with an unset option.
+ * The servers in front of the engines, from the option. Undefined when engines run without servers,
+ * which is the default.
  *
  * @throws UsageError, one sentence
  */

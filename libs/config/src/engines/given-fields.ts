@@ -21,10 +21,10 @@ export interface GivenFields {
 export function givenFields(option: string, given: string): GivenFields | undefined {
   if (given.startsWith('{')) return parsed(option, given, 'fields');
   if (!/^[./]|\.(ya?ml|json)$/.test(given)) return undefined;
-  return parsed(option, contentOf(option, given), given);
+  return parsed(option, readContent(option, given), given);
 }
 
-function contentOf(option: string, path: string): string {
+function readContent(option: string, path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw new UsageError(`${option} ${path} does not exist.`);
   if (found.size > BYTES_MAX)

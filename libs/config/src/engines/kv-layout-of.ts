@@ -38,7 +38,7 @@ function newLayout(config: BatonConfig, stage: Stage) {
 
 function servedModel(config: BatonConfig): ModelGeometry | undefined {
   try {
-    return servedIn(modelOf(config.model), gpuOf(config.gpu), config);
+    return servedIn(modelOf(config.model, config.acceptUnknownConfig), gpuOf(config.gpu), config);
   } catch (error) {
     if (error instanceof HardwareError || error instanceof UsageError) return undefined;
     throw error;

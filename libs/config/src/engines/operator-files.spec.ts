@@ -40,8 +40,8 @@ describe('the cache of tabulated steps', () => {
     operatorFiles({ cache }).keep('a', STEP);
     expect(readdirSync(cache)).toHaveLength(1);
     const other = asOther(cache);
-    expect(other.kept('a')).toEqual(STEP);
-    expect(other.kept('b')).toBeUndefined();
+    expect(other.cached('a')).toEqual(STEP);
+    expect(other.cached('b')).toBeUndefined();
   });
 
   it.each([
@@ -54,7 +54,7 @@ describe('the cache of tabulated steps', () => {
     operatorFiles({ cache }).keep('a', STEP);
     const file = join(cache, readdirSync(cache)[0]!);
     writeFileSync(file, spoilt(readFileSync(file, 'utf8')));
-    expect(asOther(cache).kept('a')).toBeUndefined();
+    expect(asOther(cache).cached('a')).toBeUndefined();
   });
 
   it('works without a folder that cannot be created', () => {
@@ -63,13 +63,13 @@ describe('the cache of tabulated steps', () => {
     chmodSync(blocked, 0o400);
     const source = operatorFiles({ cache: join(blocked, 'steps') });
     expect(() => source.keep('a', STEP)).not.toThrow();
-    expect(source.kept('a')).toEqual(STEP);
+    expect(source.cached('a')).toEqual(STEP);
   });
 
   it('works below a folder that accepts none, at once', () => {
     const source = operatorFiles({ cache: '/proc/baton-none/steps' });
     expect(() => source.keep('a', STEP)).not.toThrow();
-    expect(source.kept('a')).toEqual(STEP);
+    expect(source.cached('a')).toEqual(STEP);
   });
 
   it('drops the oldest files when there are many', () => {
@@ -85,6 +85,6 @@ describe('the cache of tabulated steps', () => {
     expect(left).toHaveLength(256);
     expect(left).toContain('299.json');
     expect(left).not.toContain('44.json');
-    expect(asOther(cache).kept('a')).toEqual(STEP);
+    expect(asOther(cache).cached('a')).toEqual(STEP);
   });
 });

@@ -13,7 +13,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
-import { makeFolder } from '../make-folder';
+import { makeFolder } from '@baton/kernel';
 import { OwnOperators } from './own-operators';
 
 export interface OperatorPlaces {
@@ -41,8 +41,8 @@ export function operatorFiles(places: OperatorPlaces = {}): OperatorSource {
     ...(own === undefined
       ? {}
       : { ownSum: own.sum(), ownOf: (system: string) => own.describe(system) }),
-    kept: (key) => keptStep(file(whole(key)), whole(key)),
-    keep: (key, step) => keepStep(file(whole(key)), whole(key), step),
+    cached: (key) => readCachedStep(file(whole(key)), whole(key)),
+    keep: (key, step) => writeCachedStep(file(whole(key)), whole(key), step),
   };
 }
 
@@ -101,18 +101,18 @@ function fileOf(key: string): string {
  * Head and steps are a line each. The key stands beside the numbers, so that a hash collision is
  * detected. The sum detects a file that was cut or changed.
  */
-interface KeptHead {
+interface CachedHead {
   readonly key: string;
   readonly sha256: string;
 }
 
-function keptStep(path: string, key: string): TabulatedStep | undefined {
+function readCachedStep(path: string, key: string): TabulatedStep | undefined {
   const own = here.get(path);
   if (own !== undefined) return own;
   try {
     const [head = '', steps = ''] = readFileSync(path, 'utf8').split('\n');
-    const kept = JSON.parse(head) as KeptHead;
-    if (kept.key !== key || kept.sha256 !== sha256(steps)) return undefined;
+    const cached = JSON.parse(head) as CachedHead;
+    if (cached.key !== key || cached.sha256 !== sha256(steps)) return undefined;
     const step = JSON.parse(steps) as TabulatedStep;
     remember(path, step);
     return step;
@@ -122,13 +122,13 @@ function keptStep(path: string, key: string): TabulatedStep | undefined {
 }
 
 /** Written under another name and renamed, so that another process never reads half a file. */
-function keepStep(path: string, key: string, step: TabulatedStep): void {
+function writeCachedStep(path: string, key: string, step: TabulatedStep): void {
   remember(path, step);
   const draft = `${path}.${process.pid}-${threadId}`;
   try {
     makeFolder(dirname(path));
     const steps = JSON.stringify(step);
-    const head: KeptHead = { key, sha256: sha256(steps) };
+    const head: CachedHead = { key, sha256: sha256(steps) };
     writeFileSync(draft, `${JSON.stringify(head)}\n${steps}\n`);
     renameSync(draft, path);
     dropOldest(dirname(path));

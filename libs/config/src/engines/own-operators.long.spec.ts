@@ -69,9 +69,9 @@ describe('the user’s own operators', () => {
       own: folderOf({ 'h100_sxm/gemm.bf16.csv': down(us) }),
     });
     operatorFiles(of(1)).keep('a', step);
-    expect(operatorFiles(of(1)).kept('a')).toEqual(step);
-    expect(operatorFiles(of(2)).kept('a')).toBeUndefined();
-    expect(operatorFiles({ cache }).kept('a')).toBeUndefined();
+    expect(operatorFiles(of(1)).cached('a')).toEqual(step);
+    expect(operatorFiles(of(2)).cached('a')).toBeUndefined();
+    expect(operatorFiles({ cache }).cached('a')).toBeUndefined();
   });
 
   it('give steps of a new GPU, by a systems.json and a GPU that names it', () => {

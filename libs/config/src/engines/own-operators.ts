@@ -97,14 +97,14 @@ export class OwnOperators {
   private takeSum(): string {
     const hash = createHash('sha256').update(JSON.stringify(this.systems));
     for (const { file, system, name } of this.files) {
-      hash.update(`\n${system}/${name}\n`).update(contentOf(file));
+      hash.update(`\n${system}/${name}\n`).update(readContent(file));
     }
     return hash.digest('hex').slice(0, 16);
   }
 
   private tableOf({ file, system, name }: TableFile): OwnTableAt {
     const layout = layoutOf(name)!;
-    const table = readOwnTable(contentOf(file).toString('utf8'), layout);
+    const table = readOwnTable(readContent(file).toString('utf8'), layout);
     if (!isProblem(table)) return { system, name, layout, table };
     throw new UsageError(`${file}:${table.line}: ${table.complaint}.`);
   }
@@ -163,7 +163,7 @@ function parsed(path: string): unknown {
   }
 }
 
-function contentOf(file: string): Buffer {
+function readContent(file: string): Buffer {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size > BYTES_MAX) throw new UsageError(`${file} is larger than ${BYTES_MAX} bytes.`);
   try {

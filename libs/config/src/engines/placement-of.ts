@@ -12,7 +12,7 @@ import { modelOf } from './model-of';
 export function placementOf(config: BatonConfig): EnginePlacement {
   const gpu = gpuOf(config.gpu);
   return {
-    model: servedIn(modelOf(config.model), gpu, config),
+    model: servedIn(modelOf(config.model, config.acceptUnknownConfig), gpu, config),
     gpu,
     tp: config.tensorParallelSize,
     pp: config.pipelineParallelSize,

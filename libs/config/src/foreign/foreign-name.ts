@@ -23,7 +23,7 @@ export type ForeignMeaning =
 /** The meaning may depend on the given value. */
 export type ForeignName = ForeignMeaning | ((given: unknown) => ForeignMeaning);
 
-/** By name; a dot leads into a section. */
+/** Foreign options by name; a dot leads into a section. */
 export type ForeignNames = Readonly<Record<string, ForeignName>>;
 
 const FILE_NAMES = new Map(Object.entries({ ...LLM_D_NAMES, ...XPYD_SIM_NAMES }));

@@ -1,10 +1,10 @@
 import type { EnginePresence } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
-import { fakeMetricsOf, fakeValueAt, readFakeMetrics, withFakeMetrics } from './fake-metrics';
+import { parseFakeMetrics, fakeValueAt, readFakeMetrics, withFakeMetrics } from './fake-metrics';
 
 /** The value that a scrape shows of the running requests, `seconds` after the start. */
 function running(text: string | number, seconds: number): number {
-  const fake = fakeMetricsOf(JSON.stringify({ 'running-requests': text }));
+  const fake = parseFakeMetrics(JSON.stringify({ 'running-requests': text }));
   return fake?.runningRequests ? fakeValueAt(fake.runningRequests, seconds) : Number.NaN;
 }
 
@@ -48,14 +48,14 @@ describe('fake metrics', () => {
 
   it('replace the gauges that they name, in whole requests', () => {
     const fake = { 'running-requests': 'ramp:0:10:4s', 'waiting-requests': 6.9 };
-    const shown = withFakeMetrics(ENGINE, fakeMetricsOf(JSON.stringify(fake)) ?? {}, 1.5);
+    const shown = withFakeMetrics(ENGINE, parseFakeMetrics(JSON.stringify(fake)) ?? {}, 1.5);
     expect(shown.gauges).toEqual({ ...GAUGES, running: 3, waitingCapacity: 6, waitingDeferred: 0 });
-    const usage = fakeMetricsOf('{"kv_cache_usage":"squarewave:0.1:0.9:2s"}') ?? {};
+    const usage = parseFakeMetrics('{"kv_cache_usage":"squarewave:0.1:0.9:2s"}') ?? {};
     expect(withFakeMetrics(ENGINE, usage, 1).gauges).toEqual({ ...GAUGES, kvUsage: 0.9 });
   });
 
   it('are off by default', () => {
-    expect([fakeMetricsOf(undefined), fakeMetricsOf('{}')]).toEqual([undefined, undefined]);
+    expect([parseFakeMetrics(undefined), parseFakeMetrics('{}')]).toEqual([undefined, undefined]);
   });
 
   it.each([

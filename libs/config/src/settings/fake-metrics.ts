@@ -98,7 +98,7 @@ export function shownEngines(
   { config, sinceUs }: Settings,
   nowUs: number,
 ): readonly EnginePresence[] {
-  const fake = fakeMetricsOf(config.fakeMetrics);
+  const fake = parseFakeMetrics(config.fakeMetrics);
   if (fake === undefined) return engines;
   const elapsedSeconds = usToSeconds(nowUs - sinceUs('fakeMetrics'));
   return engines.map((engine) => withFakeMetrics(engine, fake, elapsedSeconds));
@@ -115,7 +115,7 @@ export function readFakeMetrics(given: unknown): DocumentRead {
 }
 
 /** @param text accepted by `readFakeMetrics`, as JSON; undefined when nothing is faked */
-export function fakeMetricsOf(text: string | undefined): FakeMetrics | undefined {
+export function parseFakeMetrics(text: string | undefined): FakeMetrics | undefined {
   if (text === undefined) return undefined;
   const given = Object.entries(JSON.parse(text) as Record<string, unknown>);
   const entries = given.flatMap(([spelled, value]) => {

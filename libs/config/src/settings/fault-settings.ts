@@ -4,7 +4,7 @@ import type { Settings } from './live-settings';
 /** The fault rules of the settings. */
 export function faultSettings({ config, sinceUs }: Settings): FaultSettings {
   return {
-    rules: rulesOf(config.faults),
+    rules: parseRules(config.faults),
     failureInjectionRate: config.failureInjectionRate,
     failureTypes: config.failureTypes,
     sinceUs: sinceUs('faults'),
@@ -12,7 +12,7 @@ export function faultSettings({ config, sinceUs }: Settings): FaultSettings {
 }
 
 /** @param text rules that were checked when the option was read, as JSON */
-function rulesOf(text: string | undefined): readonly FaultRule[] {
+function parseRules(text: string | undefined): readonly FaultRule[] {
   const read = readRules(text === undefined ? [] : JSON.parse(text));
   return read.kind === 'rules' ? read.rules : [];
 }

@@ -99,7 +99,7 @@ export class LiveSettings {
       if (text === undefined) await documents.put(PLACE, from, BOUNDS);
       const outcome = await documents.replace(PLACE, { from, to: document }, BOUNDS);
       if (outcome !== 'replaced') continue;
-      this.adopt(next);
+      this.apply(next);
       bus.publish(channels.settings, Buffer.from(String(next.revision)));
       break;
     }
@@ -136,13 +136,13 @@ export class LiveSettings {
       if (text === undefined && stored.revision > 0) {
         await this.options.transport.documents.put(PLACE, JSON.stringify(stored), BOUNDS);
       }
-      if (stored.revision > this.stored.revision) this.adopt(stored);
+      if (stored.revision > this.stored.revision) this.apply(stored);
     } catch (error) {
       this.options.log?.debug({ err: error }, 'settings not read');
     }
   }
 
-  private adopt(stored: Stored): void {
+  private apply(stored: Stored): void {
     this.stored = stored;
     this.settings = this.settingsOf(stored);
     this.options.log?.info({ revision: stored.revision }, 'settings changed');

@@ -2,6 +2,7 @@ import { KV_CACHE_DTYPES, QUANTIZATIONS } from '@baton/hardware';
 import {
   choice,
   integer,
+  list,
   number,
   optionalChoice,
   optionalInteger,
@@ -18,6 +19,12 @@ export const HARDWARE = {
       'Hugging Face config.json or of its folder. A tokenizer.json and a chat template in that ' +
       'folder are used to count the texts of a live cluster.',
     alsoEnv: ['SIM_MODEL'],
+  }),
+  acceptUnknownConfig: list([], {
+    help:
+      "Field of the model's config.json that is ignored although its name concerns attention, " +
+      'layers, KV or experts. Without it, such a field is refused, because the model would be ' +
+      'simulated in another shape. May be repeated.',
   }),
   /** Names in requests; answers have the first one. */
   servedModelName: optionalList({

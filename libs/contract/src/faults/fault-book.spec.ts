@@ -15,7 +15,7 @@ function settings(rules: unknown[], more: Partial<FaultSettings> = {}): FaultSet
 
 function bookOf(rules: unknown[], more: Partial<FaultSettings> = {}, speedup = 1): FaultBook {
   const book = new FaultBook({ seed: 7, speedup });
-  book.adopt(settings(rules, more));
+  book.replace(settings(rules, more));
   return book;
 }
 
@@ -48,7 +48,7 @@ describe('FaultBook', () => {
     expect(found.length / 5_000).toBeCloseTo(0.2, 1);
     expect(hits(bookOf(rules), 5_000)).toEqual(found);
     const other = new FaultBook({ seed: 8, speedup: 1 });
-    other.adopt(settings(rules));
+    other.replace(settings(rules));
     expect(hits(other, 5_000)).not.toEqual(found);
   });
 
@@ -100,9 +100,9 @@ describe('FaultBook', () => {
     const book = bookOf([{ ...CUT, every: 3 }]);
     ask(book);
     ask(book);
-    book.adopt(settings([{ ...CUT, every: 3 }]));
+    book.replace(settings([{ ...CUT, every: 3 }]));
     expect(ask(book)).toEqual(['fault-1']);
-    book.adopt(settings([{ ...CUT, every: 2 }]));
+    book.replace(settings([{ ...CUT, every: 2 }]));
     expect([ask(book).length, ask(book).length]).toEqual([0, 1]);
   });
 

@@ -10,7 +10,7 @@ export interface FaultSettings {
   readonly failureInjectionRate: number;
   /** Empty: all types. */
   readonly failureTypes: readonly FailureType[];
-  /** When the rules were set, which is where their windows begin. Wall µs since the Unix epoch. */
+  /** Time at which the rules were set: their windows begin there. Wall µs since the Unix epoch. */
   readonly sinceUs: number;
 }
 
@@ -35,7 +35,7 @@ interface ActiveRule {
   readonly action: FaultAction;
   readonly header: { readonly name: string; readonly value: string | undefined } | undefined;
   readonly draws: RandomStream;
-  met: number;
+  matches: number;
   hit: number;
 }
 
@@ -67,7 +67,7 @@ export class FaultBook {
     this.failures = this.root.stream('failure-injection');
   }
 
-  adopt(settings: FaultSettings): void {
+  replace(settings: FaultSettings): void {
     const former = new Map(this.active.map((each) => [each.text, each]));
     this.active = settings.rules.map((rule) => {
       const text = JSON.stringify(rule);
@@ -81,9 +81,9 @@ export class FaultBook {
    * header.
    */
   judge(subject: FaultSubject): readonly Fault[] {
-    const asked = subject.header(RETURN_ERROR_HEADER);
-    if (asked !== undefined)
-      return [{ ...AT_ONCE, rule: RETURN_ERROR_HEADER, action: returnedError(asked) }];
+    const requested = subject.header(RETURN_ERROR_HEADER);
+    if (requested !== undefined)
+      return [{ ...AT_ONCE, rule: RETURN_ERROR_HEADER, action: returnedError(requested) }];
     const failure = this.drawFailure(subject.model);
     if (failure !== undefined) return [{ ...AT_ONCE, action: failure }];
     if (this.active.length === 0) return NONE;
@@ -103,8 +103,8 @@ export class FaultBook {
     if (!isMeant(active, subject)) return undefined;
     const window = this.windowOf(rule);
     if (window !== undefined && !isOpen(window, rule, subject.nowUs)) return undefined;
-    active.met += 1;
-    if (active.met % (rule.every ?? 1) !== 0) return undefined;
+    active.matches += 1;
+    if (active.matches % (rule.every ?? 1) !== 0) return undefined;
     if (rule.rate !== undefined && active.draws.unit() >= rule.rate) return undefined;
     if (active.hit >= (rule.limit ?? Infinity)) return undefined;
     active.hit += 1;
@@ -122,7 +122,15 @@ export class FaultBook {
 
   private activate(rule: FaultRule, text: string): ActiveRule {
     const draws = this.root.stream(rule.name);
-    return { rule, text, action: actionOf(rule), header: headerOf(rule), draws, met: 0, hit: 0 };
+    return {
+      rule,
+      text,
+      action: actionOf(rule),
+      header: headerOf(rule),
+      draws,
+      matches: 0,
+      hit: 0,
+    };
   }
 }
 

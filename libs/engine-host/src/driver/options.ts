@@ -43,7 +43,7 @@ export interface StepTimeFacts extends StepTimeOrigin {
 
 export interface StepsOutside {
   readonly steps: number;
-  /** Those of them of a shape of which nothing was measured. */
+  /** Steps outside of the range whose shape was not measured at all. */
   readonly unmeasured: number;
   /** The farthest of the others as a multiple of the largest measured value; 1: none is above. */
   readonly farthest: number;
@@ -65,21 +65,24 @@ export interface DriverOptions extends StartupTimes {
   /** The index that it takes if it is free. Unset: the smallest free one. */
   readonly index?: number;
   readonly facts: HostedEngineFacts;
-  /** End of vLLM's token buckets. Unset: no end. */
+  /** End of vLLM's token buckets. Unset: the buckets have no end. */
   readonly maxModelLen?: number;
   /** The shape in which one rank reads a KV block. Unset: whole, in this engine's size. */
   readonly transferShape?: TransferShape;
-  /** Time to set up a transfer in addition to the link's latency. Unset: none. */
+  /** Time to set up a transfer in addition to the link's latency. Default: 0. */
   readonly transferTimes?: TransferSetupTimes;
-  /** Unset: no host memory. */
+  /** Host memory behind the KV cache. Unset: evicted blocks are not kept. */
   readonly hostTier?: HostTierFacts;
-  /** The engine's share in the KV pool of the cluster. Unset: no pool. */
+  /** The engine's share in the KV pool of the cluster. Unset for an engine outside of a pool. */
   readonly kvPool?: KvPoolTerms;
   /** Unset: the engine simulates no steps. */
   readonly stepTimes?: StepTimeFacts;
   /** Called at the start, and again after an engine has thrown. */
   readonly buildEngine: (watcher?: ContentWatcher, kvPool?: KvPoolMember) => EnginePort;
-  /** Makes the publisher of KV-cache events for the engine of this number. Unset: no events. */
+  /**
+   * Makes the publisher of KV-cache events for the engine of this number. Unset: events are not
+   * published.
+   */
   readonly kvEvents?: (engine: number) => KvEventPublisher;
   /**
    * Wall µs before the logical end of a step at which its results are sent; their readers wait for
@@ -97,7 +100,7 @@ export interface DriverOptions extends StartupTimes {
   readonly workerLossPolicy: 'retry' | 'fail';
   /** Runs of one stage that a request may take. */
   readonly maxRuns: number;
-  /** Wall ms that a punctual engine counts as alive after its last heartbeat. */
+  /** Wall ms that an engine without lateness counts as alive after its last heartbeat. */
   readonly presenceTtlMs: number;
   /** Wall µs for the answer to one request for KV blocks. */
   readonly kvReadTimeoutUs: number;

@@ -7,7 +7,7 @@ import type { EngineAdapters, EngineView } from '@baton/policies';
  * idle. An engine that is silent for this long gets no jobs, and its waiting jobs are placed again.
  */
 const SILENT_AFTER_US = { busy: secondsToUs(1), idle: secondsToUs(2.5) };
-/** The same as shares of `presence_ttl`, for a patience above its default. */
+/** The same as shares of `presence_ttl`, for a `presence_ttl` above its default. */
 const SHARE_OF_PRESENCE = { busy: 1 / 3, idle: 5 / 6 };
 /**
  * Time after which a silent engine is dropped, counted from its silence: long after the last job
@@ -38,7 +38,10 @@ export interface EngineBoardOptions {
   readonly blockSize: number;
   /** Time for which a load is kept even if newer ones arrive, in wall µs. Default: 0. */
   readonly keepUs?: number;
-  /** `presence_ttl` in wall µs; above 3 s it lengthens the patience with silence. Default: 0. */
+  /**
+   * `presence_ttl` in wall µs; above 3 s it lengthens the time for which a silent engine counts as
+   * alive. Default: 0.
+   */
   readonly presenceUs?: number;
   /** Most LoRA adapters of one batch. Unset: the engines serve none. */
   readonly maxAdapters?: number | undefined;

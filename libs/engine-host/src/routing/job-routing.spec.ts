@@ -37,6 +37,6 @@ describe('SharedQueues', () => {
     expect(queues.atArrival(given)).toEqual({ queue: 'prefill', job: given });
     expect(queues.atHandoff(given)).toEqual({ queue: 'decode', job: given });
     expect(queues.unavailableEngines()).toEqual([]);
-    expect(queues.admissionOf()).toBeUndefined();
+    expect(queues.observeForAdmission()).toBeUndefined();
   });
 });

@@ -33,7 +33,7 @@ export interface JobRouting {
    * An admission policy's view of the stage for this prompt, with `waitingRequests` before it;
    * undefined when no engine has published its load.
    */
-  admissionOf(
+  observeForAdmission(
     stage: Stage,
     job: PromptFacts,
     waitingRequests: number,
@@ -111,7 +111,7 @@ export class SharedQueues implements JobRouting {
     return [];
   }
 
-  admissionOf(): undefined {
+  observeForAdmission(): undefined {
     return undefined;
   }
 

@@ -219,11 +219,11 @@ describe('PolicyRouting', () => {
       stepTime: 'per-token',
       prefillTimePerToken: 1,
     });
-    expect(routing.admissionOf('prefill', job(), 5)).toBeUndefined();
+    expect(routing.observeForAdmission('prefill', job(), 5)).toBeUndefined();
     await publish({ engineId: 'p0', waitingTokens: 50 }, { engineId: 'p1', waitingTokens: 150 });
     // Five prompts of 100 tokens wait, 200 tokens of them in engines; the others are shared by
     // both.
-    expect(routing.admissionOf('prefill', job(), 5)?.predictedTtftUs()).toBeCloseTo(
+    expect(routing.observeForAdmission('prefill', job(), 5)?.predictedTtftUs()).toBeCloseTo(
       1_000 * (50 + 150 + 100),
       0,
     );

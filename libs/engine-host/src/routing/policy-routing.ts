@@ -183,7 +183,7 @@ export class PolicyRouting implements JobRouting {
     return this.board.unavailableRows(this.options.wall.nowUs());
   }
 
-  admissionOf(
+  observeForAdmission(
     stage: Stage,
     job: PromptFacts,
     waitingRequests: number,
@@ -193,7 +193,7 @@ export class PolicyRouting implements JobRouting {
     this.meanPromptTokens += (job.promptTokens - this.meanPromptTokens) * MEAN_WEIGHT;
     if (context.engines.length === 0) return undefined;
     const known = context.engines.reduce((sum, engine) => sum + engine.waitingTokens, 0);
-    // Behind a policy every prompt waits in the queue of an engine, which `known` has counted.
+    // With a policy every prompt waits in the queue of an engine, and `known` has counted it.
     const queued = this.isPull[stage] ? waitingRequests * this.meanPromptTokens : 0;
     const sharedTokens = Math.max(0, queued - known);
     const predictedTtftUs = (): Micros => predictTtftUs(context, sharedTokens);

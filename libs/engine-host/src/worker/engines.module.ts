@@ -44,7 +44,7 @@ export class EnginesModule implements OnModuleInit, OnModuleDestroy, OnApplicati
       providers: [
         { provide: WORKER, useValue: dependencies },
         { provide: WorkerHosts, useValue: dependencies.hosts },
-        { provide: LiveSettings, inject: [WORKER], useFactory: settingsOf },
+        { provide: LiveSettings, inject: [WORKER], useFactory: openSettings },
       ],
       exports: [WORKER, WorkerHosts, LiveSettings],
     };
@@ -63,7 +63,7 @@ export class EnginesModule implements OnModuleInit, OnModuleDestroy, OnApplicati
   }
 }
 
-function settingsOf({ config, transport, log }: WorkerDependencies): LiveSettings {
+function openSettings({ config, transport, log }: WorkerDependencies): LiveSettings {
   const wall = new SystemWallClock();
   return new LiveSettings({ config, transport, log, nowUs: () => wall.nowUs() });
 }

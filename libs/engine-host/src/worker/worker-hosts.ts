@@ -122,7 +122,7 @@ export class WorkerHosts {
    */
   async join(role: Stage, count: number): Promise<void> {
     if (count === 0) return;
-    await this.open(role, count, await this.partsOf(role));
+    await this.open(role, count, await this.openParts(role));
   }
 
   /** Drains all engines together, for at most `shutdown_timeout`. */
@@ -194,7 +194,7 @@ export class WorkerHosts {
   }
 
   /** A failure is kept only until it is reported. */
-  private partsOf(role: Stage): Promise<RoleParts> {
+  private openParts(role: Stage): Promise<RoleParts> {
     const known = this.roles.get(role) ?? this.newParts(role);
     this.roles.set(role, known);
     known.catch(() => this.roles.delete(role));
@@ -225,7 +225,7 @@ export class WorkerHosts {
     const next = order.kind === 'become' ? order.role : undefined;
     this.leaving.set(engine, next);
     try {
-      if (next !== undefined) await this.partsOf(next);
+      if (next !== undefined) await this.openParts(next);
     } catch (error) {
       this.leaving.delete(engine);
       this.options.log.error({ err: error, role: next }, 'the engine cannot change its role');
@@ -239,7 +239,7 @@ export class WorkerHosts {
     this.tellChange();
     await engine.stop(Infinity);
     this.local.takeBack(engine);
-    const parts = next === undefined ? undefined : await this.partsOf(next);
+    const parts = next === undefined ? undefined : await this.openParts(next);
     this.engines.delete(engine);
     this.leaving.delete(engine);
     if (next !== undefined && parts !== undefined) await this.open(next, 1, parts);

@@ -23,7 +23,7 @@ export interface LockstepRank {
    * the batch, 0 when the step only rejects sequences, or undefined when nothing can run.
    */
   formStep(startUs: Micros): number | undefined;
-  /** When this rank alone would end that step. */
+  /** End of that step if this rank ran alone. */
   stepEndBeside(share: StepShare): Micros;
   /** Sets the end of the step; `endStep` may follow. */
   endStepAt(endUs: Micros): void;
@@ -40,7 +40,8 @@ const DEFAULT_MAX_GRAPH_TOKENS = 512;
 const STEPS_PER_AGREEMENT = 32;
 /** The batch of a rank without work (`execute_dummy_batch`). */
 const DUMMY_TOKENS = 1;
-const NOTHING = -1;
+/** Stands in `tokens` for a rank without a step. */
+const NO_STEP = -1;
 
 /**
  * The ranks of one mixture-of-experts engine, as vLLM's `DPEngineCoreProc.run_busy_loop` runs them:
@@ -82,7 +83,7 @@ export class Lockstep {
   add(rank: LockstepRank): void {
     assert(this.ranks.length < this.size, 'the engine has no further rank');
     this.ranks.push(rank);
-    this.tokens.push(NOTHING);
+    this.tokens.push(NO_STEP);
   }
 
   /** The first instant at or after `atUs` at which a step can begin, when none is under way. */
@@ -100,15 +101,15 @@ export class Lockstep {
   begin(startUs: Micros): Micros | undefined {
     this.countRest(startUs);
     const { ranks, tokens } = this;
-    let most = NOTHING;
+    let most = NO_STEP;
     let sum = DUMMY_TOKENS * (this.size - ranks.length);
     for (let i = 0; i < ranks.length; i++) {
-      const own = ranks[i]!.formStep(startUs) ?? NOTHING;
+      const own = ranks[i]!.formStep(startUs) ?? NO_STEP;
       tokens[i] = own;
       most = Math.max(most, own);
       sum += Math.max(DUMMY_TOKENS, own);
     }
-    if (most === NOTHING) {
+    if (most === NO_STEP) {
       this.rest(startUs);
       return undefined;
     }
@@ -122,12 +123,12 @@ export class Lockstep {
     share.expertTokens = isPadded ? most : mean;
     let endUs = startUs;
     for (let i = 0; i < ranks.length; i++) {
-      if (tokens[i] === NOTHING) continue;
+      if (tokens[i] === NO_STEP) continue;
       share.paddingTokens = isPadded ? most - tokens[i]! : 0;
       endUs = Math.max(endUs, ranks[i]!.stepEndBeside(share));
     }
     for (let i = 0; i < ranks.length; i++) {
-      if (tokens[i] !== NOTHING) ranks[i]!.endStepAt(endUs);
+      if (tokens[i] !== NO_STEP) ranks[i]!.endStepAt(endUs);
     }
     this.restFromUs = endUs;
     return endUs;

@@ -71,7 +71,7 @@ export interface EngineOptions {
    * one filled first.
    */
   readonly evictionPolicy?: 'lru' | 'fifo';
-  /** Listener to the changes of the prefix cache's content. Unset: no listener. */
+  /** Optional listener to the changes of the prefix cache's content. */
   readonly contentWatcher?: ContentWatcher;
   /** Unset: blocks evicted from the GPU are lost. */
   readonly hostTier?: HostTierOptions;
@@ -119,7 +119,7 @@ export interface EngineOptions {
   readonly promptsFirst?: boolean;
   /** Most LoRA adapters in one batch (vLLM's `max_loras`), >= 1. Unset: any number. */
   readonly maxAdapters?: number;
-  /** Unset: no speculation. */
+  /** Speculative decoding. Unset: each step gives one token per sequence. */
   readonly speculation?: SpeculationOptions;
   /**
    * Form the batch of a step while the one before runs, as vLLM's `async_scheduling`. Without
@@ -129,7 +129,7 @@ export interface EngineOptions {
   readonly stepTime: StepTimeModel;
   /**
    * Random scatter of step times around the model. Such steps follow no line, so the engine takes
-   * single steps. Unset: no scatter.
+   * single steps. Unset: steps take the model's time exactly.
    */
   readonly stepNoise?: StepNoise;
   /** Names the random stream of that noise among engines with the same seed. Unset: empty. */

@@ -196,7 +196,7 @@ export interface EnginePort extends LockstepRank {
    * Clears all cached prefixes, with `andHost` also those in host memory, and then puts those of
    * `next` there. False, with nothing changed, while any block is in use.
    *
-   * @param next of an engine with the same contents; unset: none
+   * @param next  cached contents of another engine; unset: the cache stays empty
    */
   resetPrefixCache(andHost: boolean, next?: FreeContents): boolean;
   /**

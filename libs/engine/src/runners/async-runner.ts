@@ -1,5 +1,6 @@
 import { assert, type Micros } from '@baton/kernel';
 import { emptySums } from '../batch';
+import { NO_VERSION } from '../decode-set';
 import { ChunksInFlight } from './chunks-in-flight';
 import { CountedAhead } from './counted-ahead';
 import { LaidRunner } from './laid-runner';
@@ -16,7 +17,7 @@ class FormedBatch {
   /** Whether the batch only decodes. */
   isPure = false;
   /** Version of the decode set. */
-  version = -1;
+  version = NO_VERSION;
   loadUs = 0;
   readonly sums = emptySums();
 }
@@ -33,7 +34,7 @@ export class AsyncRunner extends LaidRunner {
   private current = new FormedBatch();
   private next = new FormedBatch();
   /** Version of the decode set when the step under way began. */
-  private version = -1;
+  private version = NO_VERSION;
   /** The chunks of prompts in the step under way. */
   private readonly chunks = new ChunksInFlight();
   private readonly step: CountedAhead;
@@ -83,10 +84,10 @@ export class AsyncRunner extends LaidRunner {
     const { decode, timeline } = this;
     // A sequence is not in the batch after its last step, so that batch can admit another.
     const alike = decode.stepsToFinish - (this.hasWaiting ? 1 : 0);
-    let behind = Math.min(alike, timeline.stepsWithinLimit());
-    if (untilUs !== Infinity) behind = Math.min(behind, timeline.stepsUntil(untilUs));
+    let further = Math.min(alike, timeline.stepsWithinLimit());
+    if (untilUs !== Infinity) further = Math.min(further, timeline.stepsUntil(untilUs));
     // The batch after the last of these steps needs blocks too.
-    this.setAhead(1 + decode.stepsFed(Math.max(0, behind), this.parts.blocks.pool.freeBlocks));
+    this.setAhead(1 + decode.stepsFed(Math.max(0, further), this.parts.blocks.pool.freeBlocks));
     return this.endUs;
   }
 
@@ -109,8 +110,8 @@ export class AsyncRunner extends LaidRunner {
 
   blocksTakenBy(atUs: Micros | undefined): number {
     if (atUs === undefined || this.ahead <= 1) return 0;
-    const behind = this.begunBy(atUs) - 1;
-    return this.decode.takenAhead(behind) - this.decode.takenByEnding(behind);
+    const further = this.begunBy(atUs) - 1;
+    return this.decode.takenAhead(further) - this.decode.takenByEnding(further);
   }
 
   protected advance(steps: number): void {

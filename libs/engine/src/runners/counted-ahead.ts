@@ -14,11 +14,11 @@ import type { EngineSequence } from '../sequence';
 export class CountedAhead {
   /** Sequences that the step admitted with KV from elsewhere; their first tokens come with it. */
   readonly joined: EngineSequence[] = [];
-  /** Those whose prompts end with the step. */
+  /** Sequences whose prompts end with the step. */
   private readonly promptsDone: EngineSequence[] = [];
-  /** Those that end with the step. The next batch was formed before their end was known. */
+  /** Sequences that end with the step. The next batch was formed before their end was known. */
   readonly stopping: EngineSequence[] = [];
-  /** Those of them that ended as prompts to be held. */
+  /** Sequences of these that ended as prompts to be held. */
   readonly held: EngineSequence[] = [];
 
   constructor(private readonly parts: RunnerParts) {}
@@ -115,9 +115,9 @@ export class CountedAhead {
       if (reached[i]! >= seq.targetTokens) this.endPrompt(seq);
     }
     const { prefilling } = this.parts.former.batch;
-    let kept = 0;
-    for (const seq of prefilling) if (seq.state === 'prefilling') prefilling[kept++] = seq;
-    truncate(prefilling, kept);
+    let count = 0;
+    for (const seq of prefilling) if (seq.state === 'prefilling') prefilling[count++] = seq;
+    truncate(prefilling, count);
   }
 
   private endPrompt(seq: EngineSequence): void {

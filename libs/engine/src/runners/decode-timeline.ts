@@ -1,6 +1,6 @@
 import type { Micros } from '@baton/kernel';
 import type { DecodeLaw, StepTimeModel } from '@baton/step-time';
-import type { DecodeSet } from '../decode-set';
+import { type DecodeSet, NO_VERSION } from '../decode-set';
 
 /**
  * When the steps of an unchanged decode batch end. They are laid end to end from one anchor by a
@@ -17,7 +17,7 @@ export class DecodeTimeline {
   private law: DecodeLaw | undefined;
   private anchorUs: Micros = 0;
   private anchorStep = 0;
-  private version = -1;
+  private version = NO_VERSION;
   /** B, the first step's A + c·S, and c·B/2. */
   private seqs = 0;
   private firstUs = 0;

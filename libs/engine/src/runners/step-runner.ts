@@ -90,19 +90,19 @@ export class StepRunner extends LaidRunner {
     const { former, accounts, blocks } = this.parts;
     const { prefilling } = former.batch;
     truncate(this.promptsDone, 0);
-    let kept = 0;
+    let count = 0;
     for (const seq of prefilling) {
       seq.computed += seq.chunk;
       seq.chunk = 0;
       seq.padding = 0;
       accounts.computed(seq, seq.computed);
-      if (seq.computed < seq.targetTokens) prefilling[kept++] = seq;
+      if (seq.computed < seq.targetTokens) prefilling[count++] = seq;
       else {
         this.promptsDone.push(seq);
         if (blocks.isShared) blocks.keep(seq, seq.computed);
       }
     }
-    truncate(prefilling, kept);
+    truncate(prefilling, count);
     return this.promptsDone;
   }
 

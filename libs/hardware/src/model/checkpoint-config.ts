@@ -8,6 +8,9 @@ import { FAMILY_DEFAULTS } from './family-defaults';
  */
 export class CheckpointConfig {
   private readonly fields: Readonly<Record<string, unknown>>;
+  /** Fields of the file, without the defaults of the family. */
+  private readonly given: Readonly<Record<string, unknown>>;
+  private readonly read = new Set<string>();
 
   /** @throws HardwareError `bad-config` when the content is not a mapping */
   constructor(
@@ -17,7 +20,9 @@ export class CheckpointConfig {
     const outer = mappingOf(content);
     if (outer === undefined) throw this.unusable('is not a JSON object');
     const given = { ...outer, ...mappingOf(outer['text_config']) };
+    this.given = given;
     this.fields = { ...FAMILY_DEFAULTS[String(given['model_type'])], ...given };
+    this.understand('model_type', 'text_config');
   }
 
   /** @throws HardwareError `bad-config`, which names the field */
@@ -31,6 +36,7 @@ export class CheckpointConfig {
 
   /** The first of these fields that is set, as a whole number from 0. */
   optionalCount(...names: readonly string[]): number | undefined {
+    this.understand(...names);
     const name = names.find(
       (each) => this.fields[each] !== undefined && this.fields[each] !== null,
     );
@@ -41,29 +47,55 @@ export class CheckpointConfig {
   }
 
   text(name: string): string | undefined {
-    const value = this.fields[name];
+    const value = this.valueOf(name);
     return typeof value === 'string' ? value : undefined;
   }
 
   isTrue(name: string): boolean {
-    return this.fields[name] === true;
+    return this.valueOf(name) === true;
   }
 
   list(name: string): readonly unknown[] | undefined {
-    const value = this.fields[name];
+    const value = this.valueOf(name);
     return Array.isArray(value) ? (value as readonly unknown[]) : undefined;
   }
 
   mapping(name: string): Readonly<Record<string, unknown>> | undefined {
-    return mappingOf(this.fields[name]);
+    return mappingOf(this.valueOf(name));
   }
 
   has(name: string): boolean {
-    return this.fields[name] !== undefined;
+    return this.valueOf(name) !== undefined;
   }
 
   isNull(name: string): boolean {
-    return this.fields[name] === null;
+    return this.valueOf(name) === null;
+  }
+
+  /** Marks fields as understood whose content another field has decided. */
+  understand(...names: readonly string[]): void {
+    for (const name of names) this.read.add(name);
+  }
+
+  /** Fields of the file that nothing has read, in its order. */
+  unreadFields(): string[] {
+    return Object.keys(this.given).filter((name) => !this.read.has(name));
+  }
+
+  /**
+   * Whether a field switches off what it is for: null, false, 0 or empty; for every how many layers
+   * something comes, also 1.
+   */
+  isOff(name: string): boolean {
+    const value = this.fields[name];
+    if (value === 1 && /interval|freq|period|step/.test(name)) return true;
+    if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+    return !value;
+  }
+
+  private valueOf(name: string): unknown {
+    this.understand(name);
+    return this.fields[name];
   }
 
   unusable(why: string): HardwareError {

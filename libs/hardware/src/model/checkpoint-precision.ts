@@ -3,7 +3,7 @@ import type { CheckpointConfig } from './checkpoint-config';
 import type { MixtureOfExperts } from './model-geometry';
 import { BF16, type Precision, type WeightFormat } from './precision';
 
-/** What is asked about a checkpoint: its layers, and the experts of some of them. */
+/** The facts of a checkpoint in use: its layers, and the experts of some of them. */
 interface Shape {
   readonly layers: number;
   readonly experts: MixtureOfExperts | undefined;
@@ -46,13 +46,13 @@ function formatsOf(
 ): Omit<Precision, 'kvCache'> {
   const middle = Math.floor(layers / 2);
   const attention = formatAt(ATTENTION, middle);
-  const behind = formatAt(ATTENTION_OUTPUT, middle);
+  const output = formatAt(ATTENTION_OUTPUT, middle);
   const linear = experts ? besideExperts(experts) : formatAt(DENSE, middle);
   return {
     linear,
     experts: experts ? formatAt(ROUTED, middle) : linear,
     ...(attention === linear ? {} : { attention }),
-    ...(behind === attention ? {} : { attentionOutput: behind }),
+    ...(output === attention ? {} : { attentionOutput: output }),
   };
 
   function besideExperts({ sharedExperts, denseLayers }: MixtureOfExperts): WeightFormat {

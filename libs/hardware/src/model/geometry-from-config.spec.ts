@@ -43,7 +43,7 @@ const DEEPSEEK_V3 = {
   quantization_config: { quant_method: 'fp8', fmt: 'e4m3', weight_block_size: [128, 128] },
 };
 
-/** As published: what is left out has the default of Transformers' class. */
+/** The configuration as published; missing fields have the defaults of Transformers' class. */
 const GEMMA_2_9B = {
   model_type: 'gemma2',
   num_hidden_layers: 42,

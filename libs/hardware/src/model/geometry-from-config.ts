@@ -8,6 +8,7 @@ import type {
   ModelGeometry,
 } from './model-geometry';
 import { NVFP4_LAYERS } from './nvfp4-layers';
+import { checkUnknownFields } from './unknown-fields';
 import { refuseUnknownExperts, refuseUnsimulated } from './unsimulated-family';
 
 /** Families that normalise queries and keys, per head and over all heads, unless a field says. */
@@ -22,16 +23,21 @@ const UNGATED = /^(opt|gpt2|gpt_neox|falcon|phi|starcoder2)$/;
  * `quantization_config`.
  *
  * @param name  of the model in errors and results
- * @throws HardwareError `bad-config`, with the missing field or the reason why the family is not
- * simulated
+ * @param accepted  fields that may be ignored although their names concern the shape
+ * @throws HardwareError `bad-config`, with the missing field, the reason why the family is not
+ * simulated, or the fields that are not
  */
-export function geometryFromConfig(content: unknown, name: string): ModelGeometry {
+export function geometryFromConfig(
+  content: unknown,
+  name: string,
+  accepted: readonly string[] = [],
+): ModelGeometry {
   const config = new CheckpointConfig(name, content);
   const type = config.text('model_type') ?? '';
   refuseUnsimulated(config);
   const layers = config.count('num_hidden_layers', 'n_layer');
   const experts = expertsOf(config, layers);
-  return {
+  const geometry: ModelGeometry = {
     name,
     aliases: [],
     layers,
@@ -49,6 +55,8 @@ export function geometryFromConfig(content: unknown, name: string): ModelGeometr
     ...(experts ? { experts } : {}),
     ...(NVFP4_LAYERS[type] ? { nvfp4Layers: NVFP4_LAYERS[type] } : {}),
   };
+  const unusedFields = checkUnknownFields(config, accepted);
+  return { ...geometry, ...(unusedFields.length > 0 ? { unusedFields } : {}) };
 }
 
 function normalises(config: CheckpointConfig, type: string): boolean {
@@ -65,15 +73,24 @@ function attentionOf(config: CheckpointConfig, layers: number): GroupedAttention
   if (LATENT.some((name) => config.has(name))) return latentOf(config);
   const heads = config.count('num_attention_heads', 'n_head');
   const window = windowOf(config, layers);
+  const headDim = config.optionalCount('head_dim') ?? config.count('hidden_size', 'n_embd') / heads;
+  const valueDim = config.optionalCount('v_head_dim') ?? headDim;
+  if (valueDim !== headDim) {
+    throw config.unusable(
+      `has values of another width ('v_head_dim' ${valueDim}) than keys (${headDim}), not simulated`,
+    );
+  }
   return {
     kind: 'grouped',
     kvHeads: config.optionalCount('num_key_value_heads') ?? heads,
-    headDim: config.optionalCount('head_dim') ?? config.count('hidden_size', 'n_embd') / heads,
+    headDim,
     ...(window ? { slidingWindow: window } : {}),
   };
 }
 
 function latentOf(config: CheckpointConfig): LatentAttention {
+  // Kept for other programs; the ranks decide.
+  config.understand('num_key_value_heads', 'head_dim', 'qk_head_dim');
   return {
     kind: 'latent',
     queryRank: config.isNull('q_lora_rank') ? 0 : config.count('q_lora_rank'),
@@ -100,15 +117,57 @@ function expertsOf(config: CheckpointConfig, layers: number): MixtureOfExperts |
   const step = config.optionalCount('interleave_moe_layer_step', 'decoder_sparse_step') ?? 1;
   const interleaved = step > 1 ? layers - Math.floor(layers / step) : 0;
   const expertIntermediate = expertIntermediateOf(config);
+  const denseLayers =
+    config.optionalCount('first_k_dense_replace', 'moe_layer_start_index') ??
+    zerosIn(config.list('moe_layer_freq')) ??
+    interleaved;
+  checkDenseLayers(config, { layers, denseLayers, step });
   return {
     experts,
     activeExperts: config.count(...ACTIVE),
     sharedExperts: sharedExpertsOf(config, expertIntermediate) ?? (isLlama4 ? 1 : 0),
     expertIntermediate,
-    denseLayers:
-      config.optionalCount('first_k_dense_replace', 'moe_layer_start_index') ?? interleaved,
+    denseLayers,
     ...(ROUTER_FLOAT32.test(config.text('model_type') ?? '') ? { isRouterFloat32: true } : {}),
   };
+}
+
+/** Refuses lists of layers with experts that contradict the number of layers without. */
+function checkDenseLayers(
+  config: CheckpointConfig,
+  given: { readonly layers: number; readonly denseLayers: number; readonly step: number },
+): void {
+  const { layers, denseLayers, step } = given;
+  const dense: Readonly<Record<string, number | undefined>> = {
+    moe_layer_freq: zerosIn(config.list('moe_layer_freq')),
+    mlp_layer_types: config.list('mlp_layer_types')?.filter((one) => one === 'dense').length,
+    moe_layers: countOf(config, 'moe_layers', (all) => layers - all),
+    mlp_only_layers: countOf(config, 'mlp_only_layers', (all) => (step > 1 ? denseLayers : all)),
+  };
+  for (const [name, count] of Object.entries(dense)) {
+    if (count === undefined || count === denseLayers) continue;
+    throw config.unusable(
+      `has ${count} layers without experts by '${name}' and ${denseLayers} by its other fields`,
+    );
+  }
+  const frequency = config.list('moe_layer_freq') ?? config.optionalCount('moe_layer_freq') ?? 1;
+  if (typeof frequency === 'number' && frequency !== 1) {
+    throw config.unusable(`has experts in one of ${frequency} layers ('moe_layer_freq')`);
+  }
+}
+
+function zerosIn(list: readonly unknown[] | undefined): number | undefined {
+  return list?.filter((one) => one === 0).length;
+}
+
+/** Undefined for a list that is absent or empty. */
+function countOf(
+  config: CheckpointConfig,
+  name: string,
+  denseOf: (all: number) => number,
+): number | undefined {
+  const all = config.list(name)?.length ?? 0;
+  return all === 0 ? undefined : denseOf(all);
 }
 
 /** Experts of these families are narrower than the dense layers that `intermediate_size` is for. */
@@ -122,5 +181,5 @@ function expertIntermediateOf(config: CheckpointConfig): number {
 function sharedExpertsOf(config: CheckpointConfig, expertIntermediate: number): number | undefined {
   const width = config.optionalCount('shared_expert_intermediate_size');
   if (width !== undefined) return width / expertIntermediate;
-  return config.optionalCount('n_shared_experts', 'moe_num_shared_experts');
+  return config.optionalCount('n_shared_experts', 'moe_num_shared_experts', 'num_shared_experts');
 }

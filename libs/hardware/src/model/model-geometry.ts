@@ -77,9 +77,14 @@ export interface ModelGeometry extends Named {
   readonly qkNorm?: boolean | 'across heads';
   /** The format in which it is served; by default that of the published checkpoint. */
   readonly precision: Precision;
-  /** The layers that are in other formats in its published NVFP4 checkpoint. Unset: none. */
+  /**
+   * The layers that are in other formats in its published NVFP4 checkpoint. Unset when all layers
+   * have the same.
+   */
   readonly nvfp4Layers?: Omit<Partial<Precision>, 'kvCache' | 'experts'>;
   readonly maxContext: number;
+  /** Fields of its `config.json` that nothing has read. Unset: none. */
+  readonly unusedFields?: readonly string[];
   /**
    * The part of the model in this pipeline stage: the first has the embedding, the last the output
    * head, and the embedding too where both are tied. Unset: the whole model.
@@ -115,11 +120,11 @@ export function attentionOutputParameters({ hidden, heads, attention }: ModelGeo
  * Bytes of one weight of attention, the mean of the projections into and behind it.
  */
 export function attentionWeightBytes(model: ModelGeometry): number {
-  const behind = attentionOutputParameters(model) / attentionParameters(model);
+  const outputShare = attentionOutputParameters(model) / attentionParameters(model);
   const { precision } = model;
   return (
-    (1 - behind) * WEIGHT_BYTES[attentionFormat(precision)] +
-    behind * WEIGHT_BYTES[attentionOutputFormat(precision)]
+    (1 - outputShare) * WEIGHT_BYTES[attentionFormat(precision)] +
+    outputShare * WEIGHT_BYTES[attentionOutputFormat(precision)]
   );
 }
 

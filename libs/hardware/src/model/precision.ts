@@ -21,9 +21,9 @@ export interface Precision {
   readonly linear: WeightFormat;
   readonly experts: WeightFormat;
   readonly kvCache: KvCacheFormat;
-  /** Of the projections into and behind attention, where it is another one than `linear`. */
+  /** Format of the projections before and after attention, where it differs from `linear`. */
   readonly attention?: WeightFormat;
-  /** Of the projection behind attention, where it is another one than `attention`. */
+  /** Format of the projection after attention, where it differs from `attention`. */
   readonly attentionOutput?: WeightFormat;
 }
 

@@ -26,6 +26,10 @@ export function refuseUnsimulated(config: CheckpointConfig): void {
   if (other !== undefined) {
     throw config.unusable(`has layers of type '${String(other)}', not simulated`);
   }
+  const kind = config.list('attn_type_list')?.find((one) => one !== 1);
+  if (kind !== undefined) {
+    throw config.unusable(`has layers of type ${String(kind)} in 'attn_type_list', not simulated`);
+  }
   if (config.has('index_topk')) {
     throw config.unusable("has sparse attention ('index_topk'), not simulated");
   }

@@ -119,7 +119,10 @@ interface UnitSystem {
   readonly moment: Float64Array;
 }
 
-/** The column outside the set along which the error falls fastest. Undefined: none. */
+/**
+ * The column outside the set along which the error falls fastest. Undefined when it falls along no
+ * column.
+ */
 function steepest(unit: UnitSystem, x: Float64Array, active: Set<number>): number | undefined {
   const largest = unit.moment.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
   let best: number | undefined;

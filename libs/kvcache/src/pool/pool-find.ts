@@ -13,7 +13,7 @@ export class PoolFind {
   length = 0;
   /** Leading ones among them in the memory of the own node. */
   leading = 0;
-  /** All of them in the memory of the own node; the others lie on other nodes. */
+  /** Blocks in the memory of the own node; the others lie on other nodes. */
   local = 0;
   /** Other nodes in the order in which they are read. A node can occur twice. */
   readonly sources: SourceBlocks[] = [];

@@ -48,7 +48,7 @@ export class PoolReader {
     return this.found.length;
   }
 
-  /** Finds blocks in the pool, as they would be read now; returns the number to read. */
+  /** Finds the blocks that the pool could send now; returns the number to read. */
   match(list: NamedBlocks, wish: PoolWish, nowUs: Micros): number {
     const { found } = this;
     this.find(list, wish);

@@ -7,7 +7,7 @@ export function openaiBody(parts: FinalParts, choices: readonly RawJson[]): RawJ
   const { request, head } = parts;
   const isChat = request.endpoint === 'chat';
   const [first] = parts.choices;
-  const asked = request.kvTransferParams !== undefined;
+  const requested = request.kvTransferParams !== undefined;
   return rawObject({
     id: asciiJson(head.id),
     object: isChat ? '"chat.completion"' : '"text_completion"',
@@ -20,7 +20,7 @@ export function openaiBody(parts: FinalParts, choices: readonly RawJson[]): RawJ
     prompt_logprobs: isChat ? first?.promptLogprobs : undefined,
     prompt_token_ids: parts.promptTokenIds ?? (isChat ? first?.promptTokenIds : undefined),
     prompt_text: first?.promptText,
-    kv_transfer_params: asked ? (parts.kvTransferParams ?? 'null') : undefined,
+    kv_transfer_params: requested ? (parts.kvTransferParams ?? 'null') : undefined,
   });
 }
 

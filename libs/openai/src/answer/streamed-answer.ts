@@ -60,15 +60,15 @@ export class StreamedAnswer {
     // Left out for a prefill leg: vLLM's streams do not include held blocks, and no router reads
     // them.
     const sendsParams = params !== undefined && !wantsRemoteDecode(this.request.kvTransferParams);
-    const kept = sendsParams ? this.shape.kvTransferParams(asciiJson(params)) : '';
-    if (!this.request.includeUsage) return kept + DONE;
+    const paramsJson = sendsParams ? this.shape.kvTransferParams(asciiJson(params)) : '';
+    if (!this.request.includeUsage) return paramsJson + DONE;
     const usage = {
       promptTokens: this.request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),
       completionTokens: this.sequences.reduce((sum, one) => sum + one.completionTokens, 0),
       reasoningTokens: this.sequences.reduce((sum, one) => sum + one.reasoningTokens, 0),
       cachedTokens: facts.cachedTokens,
     };
-    return this.shape.usage(usageJson(usage, this.options, true)) + kept + DONE;
+    return this.shape.usage(usageJson(usage, this.options, true)) + paramsJson + DONE;
   }
 
   /** An error after the first byte, followed by the end of the stream. */

@@ -59,8 +59,8 @@ export function parseMessages(body: unknown, limits: RequestLimits): GenerationR
 export function countTokensBody(body: unknown, limits: RequestLimits): string {
   const dto = validateBody(new CountTokensDto(), objectBody(body));
   servedModel(dto.model, limits);
-  const asked = { ...conversationOf(dto), ...thinkingOf(dto, limits) };
-  const tokens = chatPromptIds(asked, limits, true).length;
+  const requested = { ...conversationOf(dto), ...thinkingOf(dto, limits) };
+  const tokens = chatPromptIds(requested, limits, true).length;
   const edits = { context_management: { original_input_tokens: tokens } };
   return asciiJson({ input_tokens: tokens, ...(limits.dialect === 'vllm' ? edits : {}) });
 }

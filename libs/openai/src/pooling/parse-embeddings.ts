@@ -78,11 +78,11 @@ function vectorTask(body: unknown, context: PoolingContext, shape: VectorShape):
   const dto = validateBody(new EmbeddingDto(), fields);
   const { more } = shape;
   if (more !== undefined) refuseUnknown(fields, { declared: fieldShapes(dto), more }, limits);
-  const kept = dimensionsOf(dto, context);
+  const dimensions = dimensionsOf(dto, context);
   const prompts = promptsOf(fields, dto, context);
   const isBase64 = dto.encoding_format === 'base64';
   const vectorOf = (ids: Int32Array): RawJson => {
-    const vector = embedText(limits.tokenizer.decode(ids), space, kept);
+    const vector = embedText(limits.tokenizer.decode(ids), space, dimensions);
     return asciiJson(isBase64 ? base64Of(vector) : Array.from(vector));
   };
   const render = (head: AnswerHead): string => {

@@ -31,14 +31,15 @@ export interface EmbeddingSpace {
  * hashed to dimensions (feature hashing after Charikar and Weinberger), so texts that share many of
  * them point in a similar direction. Upper and lower case count as equal.
  *
- * @param kept number of the space's dimensions to keep, the first ones; the result is the scaled
- *   beginning of a longer vector
+ * @param dimensions number of the space's dimensions to keep, the first ones; the result is the
+ * scaled
+ * beginning of a longer vector
  */
-export function embedText(text: string, space: EmbeddingSpace, kept: number): Float32Array {
+export function embedText(text: string, space: EmbeddingSpace, dimensions: number): Float32Array {
   const whole = new Float64Array(space.dimensions);
   addFeatures(whole, text.toLowerCase(), space.seed);
   addOwnPart(whole, mix(hashString(text), space.seed));
-  return unitVector(whole.subarray(0, kept));
+  return unitVector(whole.subarray(0, dimensions));
 }
 
 /** Cosine of the angle between two vectors, -1 to 1. */

@@ -48,7 +48,7 @@ const PARTS = 'content';
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 
-/** A JSON Schema, of which only the names of fields count here. */
+/** A JSON Schema; only the names of its fields count here. */
 type FieldSchema = Readonly<Record<string, unknown>>;
 
 /** The dialect, and whether the `openai` dialect ignores such fields too. */

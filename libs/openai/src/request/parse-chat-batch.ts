@@ -18,7 +18,7 @@ export class ChatBatchDto {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields that are refused because one answer for several conversations cannot have them. */
-const REFUSED: readonly (readonly [field: string, isAsked: (value: unknown) => boolean])[] = [
+const REFUSED: readonly (readonly [field: string, isGiven: (value: unknown) => boolean])[] = [
   ['stream', (value) => value === true],
   ['n', (value) => typeof value === 'number' && value > 1],
   ['tools', (value) => Array.isArray(value) && value.length > 0],
@@ -52,7 +52,7 @@ export function parseChatBatch(body: unknown, limits: RequestLimits): Generation
 }
 
 function refuse(fields: Fields): void {
-  const refused = REFUSED.find(([field, isAsked]) => isAsked(fields[field]));
+  const refused = REFUSED.find(([field, isGiven]) => isGiven(fields[field]));
   if (refused === undefined) return;
   const [field] = refused;
   throw valueError({

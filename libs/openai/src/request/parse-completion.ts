@@ -90,14 +90,14 @@ class Prompts {
     private readonly dto: CompletionDto,
     private readonly limits: RequestLimits,
   ) {
-    const asked = dto.max_tokens ?? DEFAULT_MAX_TOKENS;
-    this.hidesOutput = asked === 0 && dto.echo === true;
-    if (asked === 0 && !this.hidesOutput) {
+    const requested = dto.max_tokens ?? DEFAULT_MAX_TOKENS;
+    this.hidesOutput = requested === 0 && dto.echo === true;
+    if (requested === 0 && !this.hidesOutput) {
       const message = 'max_tokens must be at least 1, got 0.';
       const beyond = outside('integer', 0, [1, Infinity]);
       throw valueError({ field: 'max_tokens', message, named: true, value: 0, beyond });
     }
-    const maxTokens = Math.max(1, asked);
+    const maxTokens = Math.max(1, requested);
     checkMinTokens(dto.min_tokens ?? 0, maxTokens);
     this.truncation = new Truncation(dto, limits);
     this.context = new ContextLength(limits, { maxTokens, field: 'max_tokens', input: 'prompt' });

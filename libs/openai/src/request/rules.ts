@@ -119,14 +119,14 @@ export function fieldShapes(dto: object): ReadonlyMap<string, Shape> {
   return rulesOf(dto).shapes;
 }
 
-/** The parameters of a checked body for engines; undefined: none. */
+/** The parameters of a checked body for engines. Undefined when it has none. */
 export function engineParametersOf(dto: object): EngineParameters | undefined {
-  let asked: Record<string, unknown> | undefined;
+  let requested: Record<string, unknown> | undefined;
   for (const { name, parameter } of rulesOf(dto).forEngine) {
     const value = (dto as Record<string, unknown>)[name];
-    if (value !== undefined && value !== null) (asked ??= {})[parameter] = value;
+    if (value !== undefined && value !== null) (requested ??= {})[parameter] = value;
   }
-  return asked as EngineParameters | undefined;
+  return requested as EngineParameters | undefined;
 }
 
 /** Names of the fields that set a parameter of engines. */

@@ -76,21 +76,21 @@ export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingP
 
 /** Refuses more alternatives than the server's maximum. -1 stands for the whole vocabulary. */
 export function checkLogprobs(
-  asked: { readonly field: string; readonly kind: 'sample' | 'prompt'; readonly count: number },
+  requested: { readonly field: string; readonly kind: 'sample' | 'prompt'; readonly count: number },
   limits: RequestLimits,
 ): void {
-  const { field, kind } = asked;
+  const { field, kind } = requested;
   const most = limits.maxLogprobs ?? DEFAULT_MAX_LOGPROBS;
-  if (asked.count < -1) {
-    const message = `${field} must be non-negative or -1, got ${asked.count}.`;
-    const beyond = outside('integer', asked.count, [0, most]);
-    throw valueError({ field, message, named: true, value: asked.count, beyond });
+  if (requested.count < -1) {
+    const message = `${field} must be non-negative or -1, got ${requested.count}.`;
+    const beyond = outside('integer', requested.count, [0, most]);
+    throw valueError({ field, message, named: true, value: requested.count, beyond });
   }
-  const count = asked.count === -1 ? limits.tokenizer.vocabSize : asked.count;
+  const count = requested.count === -1 ? limits.tokenizer.vocabSize : requested.count;
   if (count <= most) return;
   const message =
     `Requested ${kind} logprobs of ${count}, which is greater than max allowed: ` + `${most}`;
-  const beyond = outside('integer', asked.count, [0, most]);
+  const beyond = outside('integer', requested.count, [0, most]);
   throw valueError({ field, message, named: true, value: count, beyond });
 }
 
@@ -113,8 +113,8 @@ function checkChoices(dto: SamplingDto, choices: number, limits: RequestLimits):
     if (decoded > MAX_OPENAI_BEST_OF) throw tooMany('best_of', decoded, MAX_OPENAI_BEST_OF);
   }
   const isGreedy = dto.temperature !== undefined && dto.temperature !== null;
-  const isAsked = limits.dialect === 'vllm' || limits.strict !== undefined;
-  if (!isAsked || !isGreedy || dto.temperature! >= GREEDY_BELOW) return;
+  const isChecked = limits.dialect === 'vllm' || limits.strict !== undefined;
+  if (!isChecked || !isGreedy || dto.temperature! >= GREEDY_BELOW) return;
   if (choices === 1) return;
   const message = `n must be 1 when using greedy sampling, got ${choices}.`;
   throw valueError({ field: 'n', message });

@@ -6,7 +6,7 @@ import type { SamplingDto } from './sampling.dto';
 const MAX_BIAS = 100;
 const SHOWN_IDS = 20;
 
-/** Tokens that a request favours or bans. Undefined: none. */
+/** Tokens that a request favours or bans. Undefined when it has no such field. */
 export function steeringOf(dto: SamplingDto, limits: RequestLimits): Steering | undefined {
   const bias = biasOf(dto.logit_bias ?? {}, limits);
   const allowed = dto.allowed_token_ids ?? undefined;

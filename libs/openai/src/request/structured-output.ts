@@ -23,8 +23,8 @@ export const GUIDED_FIELDS = [
 ];
 
 /**
- * The constraint of `response_format` or `structured_outputs`. Undefined: none. Throws `BatonError`
- * when no answer can meet it.
+ * The constraint of `response_format` or `structured_outputs`. Undefined for free text. Throws
+ * `BatonError` when no answer can meet it.
  */
 export function constraintOf(dto: SamplingDto): StructuredText | undefined {
   const { response_format: format, structured_outputs: outputs } = dto;
@@ -59,11 +59,11 @@ function fromFormat(format: FormatField): StructuredText | undefined {
     case 'text':
       return undefined;
     case 'json_object':
-      return made({ kind: 'object' }, 'response_format');
+      return constrainField({ kind: 'object' }, 'response_format');
     case 'json_schema':
       return fromSchema(format.json_schema);
     case 'structural_tag':
-      return made({ kind: 'structural-tag', tag: format as never }, 'response_format');
+      return constrainField({ kind: 'structural-tag', tag: format as never }, 'response_format');
     default: {
       const message =
         `response_format.type must be 'text', 'json_object', 'json_schema' or ` +
@@ -83,11 +83,11 @@ function fromSchema(wrapper: FormatField['json_schema']): StructuredText {
     const message = `${field}.name must be up to 64 letters, digits, underscores and dashes.`;
     throw valueError({ field: `${field}.name`, message });
   }
-  if (schema === undefined || schema === null) return made({ kind: 'object' }, field);
+  if (schema === undefined || schema === null) return constrainField({ kind: 'object' }, field);
   if (!isObject(schema) && typeof schema !== 'boolean') {
     throw valueError({ field: `${field}.schema`, message: `${field}.schema must be an object.` });
   }
-  return made({ kind: 'schema', schema: schema as never }, `${field}.schema`, name);
+  return constrainField({ kind: 'schema', schema: schema as never }, `${field}.schema`, name);
 }
 
 function fromOutputs(outputs: Outputs, prefix: Prefix): StructuredText {
@@ -99,7 +99,7 @@ function fromOutputs(outputs: Outputs, prefix: Prefix): StructuredText {
     throw valueError({ field: 'structured_outputs', message });
   }
   const place = { outputs, field: `${prefix}${kind}` };
-  return made(constraintFor(kind, place), place.field);
+  return constrainField(constraintFor(kind, place), place.field);
 }
 
 function isGiven(value: unknown): boolean {
@@ -167,7 +167,7 @@ function severalConstraints(): Error {
   return valueError({ field: 'structured_outputs', message });
 }
 
-function made(constraint: Constraint, field: string, name?: string): StructuredText {
+function constrainField(constraint: Constraint, field: string, name?: string): StructuredText {
   try {
     return constrain(constraint);
   } catch (error) {

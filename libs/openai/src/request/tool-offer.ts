@@ -27,7 +27,7 @@ const ANY_WORDS: Constraint = { kind: 'regex', pattern: '[a-z]{3,9}( [a-z]{2,9})
 export interface ToolUse {
   /** The tools in the prompt, as in the request. */
   readonly definitions: readonly object[];
-  /** The tools that the answer can or must call. Undefined: none. */
+  /** The tools that the answer can or must call. Undefined when it cannot call any. */
   readonly offer: ToolOffer | undefined;
   readonly shape: CallShape;
 }

@@ -15,12 +15,12 @@ export class Truncation {
   private readonly keepsEnd: boolean;
 
   constructor(dto: SamplingDto, limits: RequestLimits) {
-    const asked = dto.truncate_prompt_tokens ?? undefined;
-    this.most = asked === -1 ? limits.maxModelLen - 1 : asked;
+    const requested = dto.truncate_prompt_tokens ?? undefined;
+    this.most = requested === -1 ? limits.maxModelLen - 1 : requested;
     this.keepsEnd = (dto.truncation_side ?? 'left') === 'left';
-    if (asked === undefined || asked <= limits.maxModelLen) return;
+    if (requested === undefined || requested <= limits.maxModelLen) return;
     const message =
-      `truncate_prompt_tokens value (${asked}) is greater than max_model_len ` +
+      `truncate_prompt_tokens value (${requested}) is greater than max_model_len ` +
       `(${limits.maxModelLen}). Please, select a smaller truncation size.`;
     throw valueError({ field: 'truncate_prompt_tokens', message });
   }

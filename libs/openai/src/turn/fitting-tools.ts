@@ -38,10 +38,10 @@ export function fittingTools<Tool extends DescribedTool>(
   tools: readonly Tool[],
   question: string,
 ): Tool[] {
-  const asked = wordsOf(question);
+  const requested = wordsOf(question);
   return tools.filter(({ name, description }) => {
     return [name, description ?? ''].some((text) => {
-      return [...wordsOf(text)].some((word) => asked.has(word));
+      return [...wordsOf(text)].some((word) => requested.has(word));
     });
   });
 }

@@ -34,28 +34,28 @@ const WIDEN = 1.5;
 export function findRate<T>(search: RateSearch<T>): FoundRate<T> {
   const { startRate, tryRate, tolerance, mostTries } = search;
   assert(startRate > 0 && tolerance > 0 && mostTries >= 1, 'a search has a beginning and an end');
-  let kept: { rate: number; result: T } | undefined;
+  let best: { rate: number; result: T } | undefined;
   let lost = Infinity;
   let factor = WIDEN;
   let rate = startRate;
   let tries = 0;
-  while (tries < mostTries && !isNarrow(kept?.rate ?? 0, lost, tolerance)) {
+  while (tries < mostTries && !isNarrow(best?.rate ?? 0, lost, tolerance)) {
     tries++;
     const result = tryRate(rate);
     if (result === undefined) lost = rate;
-    else kept = { rate, result };
-    if (kept !== undefined && lost < Infinity) {
+    else best = { rate, result };
+    if (best !== undefined && lost < Infinity) {
       // In the middle on a logarithmic scale, as rates differ by factors.
-      rate = Math.sqrt(kept.rate * lost);
+      rate = Math.sqrt(best.rate * lost);
     } else {
-      rate = kept === undefined ? rate / factor : rate * factor;
+      rate = best === undefined ? rate / factor : rate * factor;
       factor *= factor;
     }
     if (rate < startRate * GIVEN_UP_SHARE || rate > startRate / GIVEN_UP_SHARE) break;
   }
-  return { rate: kept?.rate ?? 0, result: kept?.result, tries };
+  return { rate: best?.rate ?? 0, result: best?.result, tries };
 }
 
-function isNarrow(kept: number, lost: number, tolerance: number): boolean {
-  return kept > 0 && lost < Infinity && lost / kept - 1 <= tolerance;
+function isNarrow(sustained: number, lost: number, tolerance: number): boolean {
+  return sustained > 0 && lost < Infinity && lost / sustained - 1 <= tolerance;
 }

@@ -49,7 +49,7 @@ const MOST_TRIES = 40;
 export interface TaskOptions {
   readonly target: SloTarget;
   readonly seed: number;
-  /** Errors of the step times under a load; unset: none. */
+  /** Errors of the step times under a load. Unset: step times are taken as exact. */
   readonly errorsAt?: (load: number) => ModelErrors;
   /** Prices and watts of the GPUs; without them no cost is reported. */
   readonly rates?: CostRates | undefined;

@@ -18,12 +18,12 @@ export function promising(
 ): Estimated[] {
   const splits = estimated.filter(({ candidate }) => !isAggregated(candidate));
   const best = splits.reduce((top, { estimatedRate }) => Math.max(top, estimatedRate), 0);
-  const kept = splits
+  const chosen = splits
     .filter(({ estimatedRate }) => estimatedRate > 0 && estimatedRate >= share * best)
     // Sorting is stable, so equals stay in their order.
     .sort((a, b) => b.estimatedRate - a.estimatedRate)
     .slice(0, most);
   return estimated.filter((one) => {
-    return isAggregated(one.candidate) ? one.estimatedRate > 0 : kept.includes(one);
+    return isAggregated(one.candidate) ? one.estimatedRate > 0 : chosen.includes(one);
   });
 }

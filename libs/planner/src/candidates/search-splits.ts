@@ -68,8 +68,8 @@ export async function searchSplits(
     rivals,
     winner,
     contenders,
-    frontier: await frontierOf(rivals, stages),
-    sensitivity: await sensitivityOf(question.assumptions, stages, contenders),
+    frontier: await measureFrontier(rivals, stages),
+    sensitivity: await measureSensitivity(question.assumptions, stages, contenders),
     simulations: stages.simulations,
   };
 }
@@ -103,7 +103,7 @@ async function searchAll(
 }
 
 /** The splits that no other beats at its own highest rate, there and at lower loads. */
-async function frontierOf(
+async function measureFrontier(
   splits: readonly SplitResult[],
   stages: Stages,
 ): Promise<FrontierPoint[]> {
@@ -135,7 +135,7 @@ function costsOf({ completedRate, figures }: Point): number[] {
   return [ttft.p90 ?? Infinity, tpot.p90 ?? 0, -completedRate];
 }
 
-async function sensitivityOf(
+async function measureSensitivity(
   assumptions: readonly Assumption[],
   stages: Stages,
   contenders: Contenders,

@@ -67,8 +67,8 @@ export function refusedBy(result: SplitResult): number {
  * splits that serve them. Only splits that keep the target show how many requests must be refused.
  */
 export function comparable(results: readonly SplitResult[]): SplitResult[] {
-  const kept = results.filter((result) => goodputOf(result) > 0);
-  const fewest = Math.min(...kept.map(refusedBy));
+  const serving = results.filter((result) => goodputOf(result) > 0);
+  const fewest = Math.min(...serving.map(refusedBy));
   return results.filter((result) => refusedBy(result) <= fewest);
 }
 

@@ -45,10 +45,11 @@ export async function successiveHalving<C, R>(
   const left: TriedCandidate<C, R>[] = [];
   let tried: TriedCandidate<C, R>[] = [];
   for (const [i, rung] of rungs.entries()) {
-    const kept = i === 0 ? undefined : best(tried, rung.trials, { groupOf, rankingsOf });
-    if (kept !== undefined) left.unshift(...tried.filter((one) => !kept.includes(one)));
-    const entrants = kept?.map(({ candidate }) => candidate) ?? candidates.slice(0, rung.trials);
-    const before = entrants.map((_, at) => kept?.[at]?.result);
+    const promoted = i === 0 ? undefined : best(tried, rung.trials, { groupOf, rankingsOf });
+    if (promoted !== undefined) left.unshift(...tried.filter((one) => !promoted.includes(one)));
+    const entrants =
+      promoted?.map(({ candidate }) => candidate) ?? candidates.slice(0, rung.trials);
+    const before = entrants.map((_, at) => promoted?.[at]?.result);
     const results = await run(entrants, rung, before);
     tried = entrants.map((candidate, at) => ({ candidate, result: results[at]!, rungs: i + 1 }));
   }

@@ -24,7 +24,7 @@ interface Measured {
   readonly measured: TaskResult | undefined;
 }
 
-/** How two results are compared. */
+/** The comparison of two results. */
 export interface FigureComparison<R extends Measured> {
   /** The compared figure, in proportion to the goodput. Default: the goodput. */
   readonly figureOf?: (one: R) => number;

@@ -127,7 +127,7 @@ export interface PlanDocument {
   readonly simulations: number;
   readonly notes: readonly string[];
   readonly step_times: Readonly<Record<string, string>>;
-  /** The servers in front of every engine. Unset: none. */
+  /** The servers in front of every engine. Unset when engines run without servers. */
   readonly front_end?: FrontEndSummary;
   readonly workload: WorkloadDescription;
   readonly seed: number;

@@ -10,16 +10,16 @@ export function verdict({ winner, contenders }: PlanResult): string {
   const own = isOver ? 'aggregated' : 'disaggregated';
   const other = isOver ? 'disaggregated' : 'aggregated';
   const rival = contenders[other];
-  const kept = `${winner.name} (${own}) sustains ${formatNumber(goodputOf(winner))} requests/s`;
-  if (rival === undefined) return `${kept}; there is no ${other} split to compare it with.`;
-  if (goodputOf(rival) === 0) return `${kept}; no ${other} split meets the target at any rate.`;
+  const lead = `${winner.name} (${own}) sustains ${formatNumber(goodputOf(winner))} requests/s`;
+  if (rival === undefined) return `${lead}; there is no ${other} split to compare it with.`;
+  if (goodputOf(rival) === 0) return `${lead}; no ${other} split meets the target at any rate.`;
   const than =
     `${rival.name}, the best ${other} split (${formatNumber(goodputOf(rival))} ` + 'requests/s)';
   const margin = goodputOf(winner) / goodputOf(rival) - 1;
   if (margin <= TOLERANCE) {
-    return `${kept}. The search cannot distinguish that from ${than}.`;
+    return `${lead}. The search cannot distinguish that from ${than}.`;
   }
-  const sentence = `${kept}, ${formatShare(margin)} more than ${than}.`;
+  const sentence = `${lead}, ${formatShare(margin)} more than ${than}.`;
   if (!isToldApart(winner, rival)) return `${sentence} ${notApart(winner, rival)}`;
   return isOver ? `${sentence} ${NO_THROUGHPUT}` : sentence;
 }

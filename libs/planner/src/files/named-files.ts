@@ -34,10 +34,10 @@ export function filesNamedIn(...configs: readonly object[]): string[] {
 
 /** The sums of files; a path without a file has the sum of no content. */
 export function sumsOf(paths: readonly string[]): FileSums {
-  return Object.fromEntries(paths.map((path) => [path, sumOf(path)]));
+  return Object.fromEntries(paths.map((path) => [path, hashFiles(path)]));
 }
 
-function sumOf(path: string): string {
+function hashFiles(path: string): string {
   const sum = createHash('sha256');
   for (const file of filesAt(path, DEEPEST)) {
     // The path to the file differs between machines; its name within the folder does not.

@@ -60,7 +60,7 @@ export class FleetEngines {
     );
   }
 
-  /** One sentence on all engines that are left out. Undefined: none is. */
+  /** One sentence on all engines that are left out. Undefined when every engine is in a fleet. */
   get note(): string | undefined {
     return noteOnLeftOut(this.leftOut, this.built.size);
   }

@@ -8,9 +8,9 @@ import type { FleetResult } from './search-fleets';
 export interface FleetsAlike {
   /** Cheaper fleets whose goodput cannot be distinguished from the load. */
   readonly cheapest_for_load: readonly string[];
-  /** By goodput. */
+  /** Alike in goodput. */
   readonly most_goodput: readonly string[];
-  /** By dollars per request. */
+  /** Alike in dollars per request. */
   readonly cheapest_requests: readonly string[];
 }
 

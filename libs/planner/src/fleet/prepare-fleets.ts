@@ -38,7 +38,7 @@ export interface FleetRequest {
 /** All inputs that a search depends on. */
 export interface PreparedFleets {
   readonly context: PlanningContext;
-  readonly asked: BatonConfig;
+  readonly requested: BatonConfig;
   readonly space: FleetSpace;
   readonly loaded: LoadedWorkload;
   readonly workloadFlags: WorkloadFlags;
@@ -63,8 +63,8 @@ export async function prepareFleets(
   onProgress: NonNullable<ReadingOptions['onProgress']>,
 ): Promise<PreparedFleets> {
   const space = spaceFrom(path);
-  const { config: asked } = resolved;
-  if (asked.changes !== undefined) {
+  const { config: requested } = resolved;
+  if (requested.changes !== undefined) {
     throw new UsageError(
       'A search for fleets needs a fixed set of engines. Remove the option changes.',
     );
@@ -91,7 +91,7 @@ export async function prepareFleets(
   checkAutoscalers(fleets, { config, target });
   return {
     context: { config: withFrontEnd(config), workload, target },
-    asked,
+    requested,
     space,
     loaded,
     workloadFlags,

@@ -93,12 +93,12 @@ class Trials {
     const key = `${search} ${JSON.stringify(files)}`;
     if (this.open?.key === key) return this.open.pool;
     await this.close();
-    const pool = openThreads(await this.contextOf(search), 1);
+    const pool = openThreads(await this.readContext(search), 1);
     this.open = { key, pool };
     return pool;
   }
 
-  private async contextOf(search: string): Promise<PlanningContext> {
+  private async readContext(search: string): Promise<PlanningContext> {
     const bytes = await this.redis.getBuffer(farmNames(this.prefix).context(search));
     if (bytes === null) throw new Failure('The workload of the search is not in Redis.');
     return contextFrom(bytes);

@@ -76,7 +76,7 @@ class Threads implements TaskPool {
     const work = async (worker: Worker): Promise<void> => {
       while (next < tasks.length) {
         const index = next++;
-        results[index] = await answerOf(worker, tasks[index]!);
+        results[index] = await waitForAnswer(worker, tasks[index]!);
         onDone(++done);
       }
     };
@@ -95,7 +95,7 @@ class Threads implements TaskPool {
   }
 }
 
-function answerOf(worker: Worker, task: PoolTask): Promise<TaskResult> {
+function waitForAnswer(worker: Worker, task: PoolTask): Promise<TaskResult> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);

@@ -19,7 +19,7 @@ export function builtInPolicy(kind: FlowPolicyKind, timeoutUs: Micros): FlowPoli
   }
 }
 
-/** When the first token of the oldest request is due. */
+/** Time at which the first token of the oldest request is due. */
 function deadlineUs({ sloClass, oldest }: FlowQueue, timeoutUs: Micros): Micros {
   return oldest.arrivalUs + (sloClass.ttftUs ?? timeoutUs);
 }

@@ -91,8 +91,9 @@ export class FairShare {
   }
 
   /**
-   * Drops idle flows whose tag is past, which they would get anyway, and of the others those with
-   * the least lead. It leaves room for as many new ones, so its cost per flow is O(log flows).
+   * Drops every idle flow whose tag is not after the virtual time: a new tag would start there too.
+   * Of the other idle flows it keeps the `MOST_IDLE / 2` with the largest lead. The next call comes
+   * after `MOST_IDLE / 2` new flows, so the cost per flow is O(log flows).
    */
   private dropIdle(): void {
     const idle = [...this.tags].filter(([, { seenAt }]) => seenAt < this.looks);

@@ -125,7 +125,7 @@ export class FlowControl<Item> {
     ticket.state = 'gone';
   }
 
-  /** When the next waiting request times out; Infinity when none waits. */
+  /** Time at which the next waiting request times out; Infinity when none waits. */
   get nextTimeoutUs(): Micros {
     let soonest = Infinity;
     for (const { oldest } of this.flows) soonest = Math.min(soonest, oldest.arrivalUs);

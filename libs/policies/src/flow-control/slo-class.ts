@@ -7,9 +7,9 @@ export interface SloClass {
   readonly priority: number;
   /** Share of the service under weighted fair queueing, > 0. */
   readonly weight: number;
-  /** TTFT target; unset: none. */
+  /** TTFT target. Unset for a class without one. */
   readonly ttftUs?: Micros | undefined;
-  /** Target of the time per output token; unset: none. */
+  /** Target of the time per output token. Unset for a class without one. */
   readonly tpotUs?: Micros | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface ClassSigns {
 /** The class of all requests when none is configured. */
 export const ONLY_CLASS: SloClass = { name: 'default', priority: 0, weight: 1 };
 
-/** The classes of a cluster, one of which is that of requests that name none. */
+/** The classes of a cluster, with a default class for requests that name none. */
 export class SloClasses {
   private readonly byObjective: ReadonlyMap<string, SloClass>;
   private readonly byName: ReadonlyMap<string, SloClass>;

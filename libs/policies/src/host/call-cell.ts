@@ -16,7 +16,7 @@ export const PAUSE_MS = 5;
 const FIELDS = 6;
 const MOST_PLACE_BYTES = 256;
 
-/** How long a call may take, and how it is watched. */
+/** The time limit of a call, and its watch. */
 export interface CallLimits {
   readonly limitMs: number;
   /** Time between two looks of the watching thread. */

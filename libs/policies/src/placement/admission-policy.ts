@@ -16,9 +16,9 @@ import { reported } from './timed-policy';
 export interface AdmissionContext extends PlacementContext {
   /** Requests that wait for the stage. */
   readonly waitingRequests: number;
-  /** Time that the request has waited for flow control; unset: none. */
+  /** Time that the request has waited for flow control. Default: 0. */
   readonly waitedUs?: Micros;
-  /** The TTFT target of its SLO class; unset: none. */
+  /** The TTFT target of its SLO class. Unset when the class has none. */
   readonly ttftTargetUs?: Micros | undefined;
   /** The predicted TTFT of the request from now on: see `predictTtftUs`. */
   predictedTtftUs(): Micros;
@@ -119,7 +119,7 @@ export function buildAdmission(
   watch: PolicyWatch = STRICT,
 ): (context: AdmissionContext) => AdmissionPolicy {
   const of = (stage: 'prefill' | 'aggregated'): AdmissionPolicy => {
-    const policy = policyOf(spec, { stage, random: random.stream(stage) }, watch);
+    const policy = buildAdmissionPolicy(spec, { stage, random: random.stream(stage) }, watch);
     const named = { kind: 'admission', stage, policy: specName(spec), watch } as const;
     return reported(policy, 'admit', named);
   };
@@ -127,7 +127,11 @@ export function buildAdmission(
   return ({ stage }) => policies[stage === 'aggregated' ? stage : 'prefill'];
 }
 
-function policyOf(spec: AdmissionSpec, parts: OwnPolicyParts, watch: PolicyWatch): AdmissionPolicy {
+function buildAdmissionPolicy(
+  spec: AdmissionSpec,
+  parts: OwnPolicyParts,
+  watch: PolicyWatch,
+): AdmissionPolicy {
   if (spec.kind === 'slo-ttft') return new SloAdmission(spec.sloUs);
   const fallback = spec.fallback ? new SloAdmission(spec.fallback.sloUs) : ADMIT_ALL;
   return new OwnAdmission(spec, parts, fallback, watch);

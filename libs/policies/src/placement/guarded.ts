@@ -175,7 +175,7 @@ export class Guarded<Input, Answer> {
   private isSuspended = false;
 
   constructor(
-    private readonly asked: PolicyQuestion<Input, Answer>,
+    private readonly requested: PolicyQuestion<Input, Answer>,
     private readonly from: PolicyOrigin,
     private readonly watch: PolicyWatch,
   ) {
@@ -193,15 +193,16 @@ export class Guarded<Input, Answer> {
     const startMs = nowMs?.() ?? 0;
     let given: unknown;
     try {
-      given = call === undefined ? this.asked.ask(input) : call(() => this.asked.ask(input));
+      given =
+        call === undefined ? this.requested.ask(input) : call(() => this.requested.ask(input));
     } catch (error) {
       if (error instanceof NoAnswer) return this.silence(error);
       return this.fault('threw', `threw ${named(error)}`, thrownAt(error, this.from.path));
     }
     disarm(given);
     const tookMs = (nowMs?.() ?? 0) - startMs;
-    if (!this.asked.isAnswer(given, input)) {
-      const expected = this.asked.expected(input);
+    if (!this.requested.isAnswer(given, input)) {
+      const expected = this.requested.expected(input);
       return this.fault('wrong_answer', `returned ${shown(given)}; expected ${expected}`);
     }
     if (tookMs <= MAX_ANSWER_MS) return given;
@@ -218,7 +219,7 @@ export class Guarded<Input, Answer> {
 
   private fault(kind: PolicyFault['kind'], what: string, at?: string): undefined {
     const { path, stage } = this.from;
-    const { method } = this.asked;
+    const { method } = this.requested;
     this.origin ??= { place: this.from.placeOf(method) };
     const place = at ?? this.origin.place;
     const where = place === undefined ? '' : ` (${place})`;

@@ -8,7 +8,7 @@ export class PrefixDirectory {
   /** @param blockTokens tokens per hash of the requests */
   constructor(private readonly blockTokens: number) {}
 
-  /** An engine joined, or came back empty. @param kvTokens what its KV cache holds */
+  /** An engine joined, or came back empty. @param kvTokens capacity of its KV cache */
   join(engineId: string, kvTokens: number): void {
     this.memories.set(engineId, new PrefixMemory(Math.floor(kvTokens / this.blockTokens)));
   }

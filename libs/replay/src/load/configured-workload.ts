@@ -1,4 +1,4 @@
-import type { BatonConfig, ResolvedConfig } from '@baton/config';
+import { type BatonConfig, modelNotes, type ResolvedConfig } from '@baton/config';
 import { type LoadedWorkload, loadWorkload, type WorkloadContext } from './load-workload';
 import type { WorkloadFlags } from './workload-flags';
 
@@ -21,16 +21,16 @@ export interface ReadingOptions extends Pick<WorkloadContext, 'onProgress' | 'is
  * @throws UsageError as `loadWorkload`
  */
 export async function configuredWorkload(
-  { config: asked, origins, notes }: ResolvedConfig,
+  { config: requested, origins, notes }: ResolvedConfig,
   flags: WorkloadFlags,
   options: ReadingOptions,
 ): Promise<ConfiguredWorkload> {
-  const { seed, blockSize } = asked;
+  const { seed, blockSize } = requested;
   const mayCoarsen = origins.blockSize === 'default';
   const loaded = await loadWorkload(flags, { ...options, seed, blockSize, mayCoarsen });
-  const config = { ...asked, blockSize: loaded.workload.contentBlockTokens };
+  const config = { ...requested, blockSize: loaded.workload.contentBlockTokens };
   const own = config.blockSize === blockSize ? [] : [coarseBlocks(config)];
-  return { config, loaded, notes: [...notes, ...loaded.notes, ...own] };
+  return { config, loaded, notes: [...notes, ...modelNotes(requested), ...loaded.notes, ...own] };
 }
 
 function coarseBlocks({ blockSize }: BatonConfig): string {

@@ -109,8 +109,8 @@ export function datasetArrivals(
     durationS === undefined ? undefined : durationS * (flags.positive('rateScale') ?? 1);
   const ratePerSecond = 'ratePerSecond' in spec ? spec.ratePerSecond : undefined;
   const byDuration = drawnS !== undefined && ratePerSecond !== undefined;
-  const asked = flags.count('numPrompts', 0, MOST_PROMPTS) ?? (byDuration ? Infinity : PROMPTS);
-  const count = Math.min(asked, most);
+  const requested = flags.count('numPrompts', 0, MOST_PROMPTS) ?? (byDuration ? Infinity : PROMPTS);
+  const count = Math.min(requested, most);
   if (byDuration && Math.min(count, drawnS * ratePerSecond) > MOST_PROMPTS) {
     throw new UsageError(`--duration and --request-rate give more than ${MOST_PROMPTS} requests.`);
   }

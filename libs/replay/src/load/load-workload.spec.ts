@@ -25,7 +25,7 @@ const workloadOf = async (flags: WorkloadFlags): Promise<Workload> => (await loa
 const descriptionOf = async (flags: WorkloadFlags): Promise<WorkloadDescription> =>
   describeWorkload(await workloadOf(flags));
 
-/** Ten requests, one per second, of which two arrive at once. */
+/** Ten requests, one per second; two of them arrive at once. */
 const tenRows = file(
   'ten.csv',
   `${VIDUR}${[0, 1, 2, 2, 4, 5, 6, 7, 8, 9].map((s) => `${s},${s + 1},3\n`).join('')}`,

@@ -80,10 +80,10 @@ export function shownWorkload(
   { source, workload }: LoadedWorkload,
   flags: WorkloadFlags,
 ): Record<string, unknown> {
-  const asked = Object.entries(flags).map(([name, value]) => [fileName(name), value]);
+  const requested = Object.entries(flags).map(([name, value]) => [fileName(name), value]);
   return {
     source: source.kind === 'trace' ? source.format : source.name,
-    ...Object.fromEntries(asked),
+    ...Object.fromEntries(requested),
     requests: workload.count,
   };
 }

@@ -1,7 +1,7 @@
 import type { RunRecord } from '@baton/analysis';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Asked, scenarioWith, workloadOf } from '../../test/test-scenario';
+import { type TestRequest, scenarioWith, workloadOf } from '../../test/test-scenario';
 import { simulate } from '../driver';
 import type { EngineCache } from './engine-caches';
 import type { ClusterScenario } from '../scenario';
@@ -10,7 +10,7 @@ import type { ClusterScenario } from '../scenario';
 const LATER_US = 10_000_000;
 
 /** A prompt of blocks of 4 tokens, on a path down a tree. */
-const asked = (atUs: number, path: readonly number[]): Asked => ({
+const asked = (atUs: number, path: readonly number[]): TestRequest => ({
   atUs,
   prompt: 4 * path.length + 1,
   output: 3,
@@ -18,7 +18,7 @@ const asked = (atUs: number, path: readonly number[]): Asked => ({
 });
 
 /** Prompts of up to 4 blocks, on paths down a tree of 3 branches. */
-const requests: fc.Arbitrary<Asked[]> = fc.array(
+const requests: fc.Arbitrary<TestRequest[]> = fc.array(
   fc
     .record({ atUs: fc.nat(50_000), path: fc.array(fc.nat(2), { minLength: 1, maxLength: 4 }) })
     .map(({ atUs, path }) => asked(atUs, path)),
@@ -32,7 +32,11 @@ const PASSED_OVER = [
   asked(4075, [0]),
 ];
 
-function scenarioFor(asked: readonly Asked[], topology = '1A', evictionPolicy?: 'lru' | 'fifo') {
+function scenarioFor(
+  asked: readonly TestRequest[],
+  topology = '1A',
+  evictionPolicy?: 'lru' | 'fifo',
+) {
   const options = { numBlocks: 16, ...(evictionPolicy && { evictionPolicy }) };
   return scenarioWith(topology, workloadOf(asked), { options });
 }

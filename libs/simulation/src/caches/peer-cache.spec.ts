@@ -2,7 +2,7 @@ import type { RunRecord } from '@baton/analysis';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../../test/support/runs';
-import { type Asked, poolFor, scenarioWith, workloadOf } from '../../test/test-scenario';
+import { type TestRequest, poolFor, scenarioWith, workloadOf } from '../../test/test-scenario';
 import { simulate } from '../driver';
 import type { ClusterScenario } from '../scenario';
 
@@ -13,7 +13,7 @@ const REQUESTS = [0, 200_000, 200_000].map((atUs) => {
   return { atUs, prompt: 17, output: 2, content: CONTENT };
 });
 
-function joining(asked: readonly Asked[], fetchesCaches: boolean): ClusterScenario {
+function joining(asked: readonly TestRequest[], fetchesCaches: boolean): ClusterScenario {
   return {
     ...scenarioWith('1A', workloadOf(asked)),
     pools: [{ ...poolFor('aggregated', 1, { maxNumSeqs: 1 }), startupUs: STARTUP_US }],

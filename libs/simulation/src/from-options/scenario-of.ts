@@ -1,11 +1,16 @@
-import { type ClusterScaling, type ClusterScenario, type EnginePool } from '../scenario';
+import {
+  type ClusterScaling,
+  type ClusterScenario,
+  type EnginePool,
+  enginePool,
+} from '../scenario';
 import { type RowClasses, rowClasses } from '../flow/row-classes';
 import {
   admissionSpec,
   type BatonConfig,
   flowControlSpec,
   placerSpec,
-  sloClassesOf,
+  buildSloClasses,
   startupTimes,
   UsageError,
   checkExtrapolation,
@@ -81,7 +86,7 @@ export function scenarioOf(
 
 /** @throws UsageError when the workload names a class that is not configured */
 function classesOf(config: BatonConfig, workload: Workload): RowClasses | undefined {
-  const classes = sloClassesOf(config);
+  const classes = buildSloClasses(config);
   const [named] = workload.sloClass?.names ?? [];
   if (classes === undefined && named === undefined) return undefined;
   if (classes === undefined) {
@@ -114,7 +119,7 @@ export function poolOf(config: BatonConfig, role: EngineRole, count: number): En
   const { options, gpus, kvBytesPerToken, link, lockstepRanks } = setup;
   const size = config.dataParallelSize;
   const { transferTimes, transferShape, kvPool } = setup;
-  return {
+  return enginePool({
     role,
     count,
     options,
@@ -126,5 +131,5 @@ export function poolOf(config: BatonConfig, role: EngineRole, count: number): En
     ...(size > 1 && { dataParallel: { size, isLockstep: lockstepRanks !== undefined } }),
     ...(transferTimes && { transferTimes }),
     ...startupTimes(config),
-  };
+  });
 }

@@ -5,7 +5,8 @@ import type { Calendar } from '../calendar';
 import type { EnginePool } from '../scenario';
 import type { VirtualEngine } from '../virtual-engine';
 
-const NOWHERE = -1;
+/** `next` of a replica whose GPUs become free. */
+const NO_POOL = -1;
 
 /**
  * One engine of the topology with all its data-parallel ranks, on the virtual clock. The ranks
@@ -17,7 +18,7 @@ export class Replica {
   /** Set where its ranks step together. */
   readonly group: LockstepGroup | undefined;
   /** The pool that gets its GPUs when it is gone. */
-  private next = NOWHERE;
+  private next = NO_POOL;
   private readonly size: number;
 
   constructor(
@@ -61,7 +62,7 @@ export class Replica {
 
   /** The pool of its next engine; undefined when its GPUs become free. */
   get nextPool(): number | undefined {
-    return this.next === NOWHERE ? undefined : this.next;
+    return this.next === NO_POOL ? undefined : this.next;
   }
 
   add(rank: VirtualEngine): void {
@@ -70,7 +71,7 @@ export class Replica {
     this.group?.add(rank);
   }
 
-  drain(nextPool = NOWHERE): void {
+  drain(nextPool = NO_POOL): void {
     this.next = nextPool;
     for (const rank of this.ranks) rank.state = 'draining';
   }

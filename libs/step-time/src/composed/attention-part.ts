@@ -149,7 +149,7 @@ function latent(parts: StepParts, attention: LatentAttention): AttentionPart {
   };
 }
 
-/** Those of DeepSeek-V3: the tables have whole blocks, projections included, by heads alone. */
+/** Attention of DeepSeek-V3: its tables hold whole blocks, projections included, by heads alone. */
 function hasMeasuredWidths({ hidden, attention }: ModelGeometry): boolean {
   if (attention.kind !== 'latent') return false;
   const { queryRank, kvRank, nopeDim, ropeDim, valueDim } = attention;

@@ -11,7 +11,7 @@ import { Uncovered } from './uncovered';
 
 export interface ComposedSpec extends KernelChoice {
   readonly kind: 'composed';
-  /** Added to each step; unset: what is documented for engines that schedule ahead. */
+  /** Time added to each step. Default: the documented value for engines that schedule ahead. */
   readonly overheadMs?: number | undefined;
   /** Factor on decode attention in steps that also prefill; unset: 1. */
   readonly mixedDecodeFactor?: number | undefined;
@@ -25,7 +25,7 @@ export interface ComposedSpec extends KernelChoice {
 export interface OperatorSource {
   readonly texts: OperatorTexts;
   /** The stored tabulation of this key; undefined when there is none or it cannot be read. */
-  kept(key: string): TabulatedStep | undefined;
+  cached(key: string): TabulatedStep | undefined;
   keep(key: string, step: TabulatedStep): void;
   /** Sum over the contents of the user's own tables; undefined: there are none. */
   readonly ownSum?: string;
@@ -35,7 +35,7 @@ export interface OperatorSource {
 
 export const NO_OPERATORS: OperatorSource = {
   texts: { read: () => undefined },
-  kept: () => undefined,
+  cached: () => undefined,
   keep: () => undefined,
 };
 
@@ -98,9 +98,9 @@ function stepOf(
   const { model, gpu } = placement;
   if (gpu.operators === undefined) return `no operators were measured on ${gpu.name}`;
   const key = keyOf(placement, choice);
-  const kept = source.kept(key);
-  if (kept !== undefined) return kept;
-  const composer = composerOf(placement, choice, source);
+  const cached = source.cached(key);
+  if (cached !== undefined) return cached;
+  const composer = buildComposer(placement, choice, source);
   if (typeof composer === 'string') return composer;
   const step = tabulate(composer, { contextTokens: model.maxContext });
   source.keep(key, step);
@@ -108,7 +108,7 @@ function stepOf(
 }
 
 /** The composer of a placement, or one clause with the reason why its steps cannot be composed. */
-export function composerOf(
+export function buildComposer(
   placement: EnginePlacement,
   choice: KernelChoice,
   source: OperatorSource,

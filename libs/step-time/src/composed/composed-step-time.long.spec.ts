@@ -60,7 +60,7 @@ function bounds(
   };
 }
 
-/** What a step of so many prompt tokens takes longer because it brings the GPU to its limit. */
+/** Added time of a step with this many prompt tokens because the GPU reaches its limit. */
 function byPowerLimitUs(composer: StepComposer, tokens: number, stepUs: number): number {
   const { atPowerLimit } = composer;
   if (atPowerLimit === undefined) return 0;

@@ -30,7 +30,7 @@ export interface FeedForwardPart {
   readonly isAlikeWithPrompts: boolean;
   /**
    * The part of a step with prompts that depends on the tokens of all data-parallel ranks, µs by
-   * tokens of each when they have equally many. Unset: none.
+   * tokens of each when they have equally many. Unset when no part depends on them.
    */
   readonly ofAllRanks?: Linear | undefined;
 }

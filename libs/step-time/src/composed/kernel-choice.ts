@@ -3,13 +3,13 @@ import type { Framework } from './framework';
 /** vLLM's `VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8` on Blackwell, TensorRT-LLM's default there. */
 export type Mxfp4Activations = 'bf16' | 'mxfp8';
 
-/** In what PyTorch multiplies numbers of 32 bits: `VLLM_FLOAT32_MATMUL_PRECISION`. */
+/** The precision in which PyTorch multiplies 32-bit numbers: `VLLM_FLOAT32_MATMUL_PRECISION`. */
 export type Float32Precision = 'highest' | 'high';
 
 /** The choice among equivalent kernels. */
 export interface KernelChoice {
   readonly framework?: Framework | undefined;
-  /** In what experts with MXFP4 weights get their input; unset: bf16. */
+  /** Format of the input of experts with MXFP4 weights. Default: bf16. */
   readonly mxfp4Activations?: Mxfp4Activations | undefined;
   /** Precision of routers in 32 bits; unset: highest. */
   readonly float32?: Float32Precision | undefined;

@@ -1,8 +1,8 @@
 /** Most tokens of a step that the operators in use were measured at. */
 export interface TokenEnds {
-  /** Of matrix products and exchanges: tokens of the step itself. */
+  /** Limit for matrix products and exchanges: tokens of the step itself. */
   readonly ofStep: number;
-  /** Of experts: tokens of all data-parallel ranks together. */
+  /** Limit for experts: tokens of all data-parallel ranks together. */
   readonly ofAllRanks: number;
 }
 

@@ -24,12 +24,15 @@ export function tokensNormedInAllReduce(parts: StepParts): number {
   return (largest * MIB) / placement.model.hidden;
 }
 
-/** Since when the cut behind padded experts comes before their all-reduce, not behind it. */
+/**
+ * First minor version of vLLM that removes the padding of experts before their all-reduce; earlier
+ * ones remove it afterwards.
+ */
 const CUT_BEFORE_REDUCE_FROM_MINOR = 12;
 
 /**
- * Norms of a step that stay kernels where the others are part of the all-reduce: a cut between an
- * all-reduce and its norm kept vLLM from joining them
+ * Norms of a step that run as kernels of their own while the others are fused with the all-reduce.
+ * vLLM did not fuse an all-reduce and its norm when the removal of padding was between them
  * (https://github.com/vllm-project/vllm/pull/28841).
  */
 export function normsApart({ placement, framework, vllmMinor }: StepParts): number {

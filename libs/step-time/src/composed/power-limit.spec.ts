@@ -51,13 +51,13 @@ function partsOf(gpuName: string) {
   return { placement, tables, ends: new MeasuredEnds(), isAtPowerLimit: true, ...kernelsOf({}) };
 }
 
-/** Layers of which a product of any size takes so long. */
+/** The layers with a product that takes this long at any size. */
 const layersOf = (us: number): LinearLayers => ({
   timeUs: () => us,
   lastMeasured: () => Infinity,
 });
 
-/** How many times as long as measured in short runs a product takes in long ones. */
+/** Time of a product in long runs as a multiple of its time in short runs. */
 function slowdown(gpu: string, { m, format, us, ...shape }: Product): number {
   return atPowerLimit(layersOf(us), partsOf(gpu), format).timeUs(m, shape)! / us;
 }
@@ -116,7 +116,7 @@ describe('the power limit', () => {
     const limited = buildStepTimeModel(composed, placement, SHIPPED_OPERATORS);
     const source = {
       ...SHIPPED_OPERATORS,
-      kept: () => undefined,
+      cached: () => undefined,
       keep: (_: string, step: object) => delete (step as { atPowerLimit?: object }).atPowerLimit,
     };
     const unlimited = buildStepTimeModel(composed, placement, source);

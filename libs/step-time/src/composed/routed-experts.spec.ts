@@ -10,7 +10,7 @@ import type { StepParts } from './step-parts';
 import { readShipped } from '../../../../test/support/shipped-operators';
 
 const LAYERS = 58;
-/** What ranks without tensor parallelism do together. */
+/** Operations that ranks without tensor parallelism do together. */
 const SHARED = new Set<string>(['dispatch', 'experts', 'combine']);
 
 function partsOf(gpuName: string, dp: number, framework: Framework = 'trtllm'): StepParts {

@@ -51,7 +51,9 @@ export function routedExpertsOf(
 
 const PHASES = ['prepare', 'dispatch', 'combine'] as const;
 
-/** In what experts were measured behind an all-to-all, and what tokens travel in. */
+/**
+ * The format in which experts after an all-to-all were measured, and the format of the tokens sent.
+ */
 const FORMATS: Partial<
   Record<WeightFormat, { experts: 'fp8_block' | 'nvfp4'; tokens: 'fp8' | 'nvfp4' }>
 > = {

@@ -101,7 +101,7 @@ export class StepComposer {
     return this.tables.gemm('bf16')!.positions;
   }
 
-  /** Where the measured ranges of `linear` end, at most at so many tokens of each rank. */
+  /** Ends of the measured ranges of `linear`, at most at this many tokens of each rank. */
   measuredEnds(most: number): Readonly<Record<StepKind, TokenEnds>> {
     return this.ends.within(most, this.ranks);
   }
@@ -208,7 +208,7 @@ function projectionsOf(parts: StepParts): StepOperatorLaw[] {
     k: hidden,
     mayArriveQuantised: isNormQuantising(parts),
   };
-  const behind = layersOf(parts, attentionOutputFormat(model.precision));
+  const outputLayers = layersOf(parts, attentionOutputFormat(model.precision));
   return [
     {
       name: 'qkv',
@@ -216,7 +216,7 @@ function projectionsOf(parts: StepParts): StepOperatorLaw[] {
     },
     {
       name: 'output projection',
-      us: linearOf(behind, { n: hidden, k: width, mayArriveQuantised: true }, parts.ends),
+      us: linearOf(outputLayers, { n: hidden, k: width, mayArriveQuantised: true }, parts.ends),
     },
   ];
 }

@@ -11,9 +11,9 @@ import { Uncovered } from './uncovered';
 export interface StepParts extends Kernels {
   readonly placement: EnginePlacement;
   readonly tables: OperatorTables;
-  /** Where the measured ranges of the operators in use end. */
+  /** Ends of the measured ranges of the operators in use. */
   readonly ends: MeasuredEnds;
-  /** Matrix products take what they take at the power limit of the GPU. */
+  /** Matrix products take their time at the power limit of the GPU. */
   readonly isAtPowerLimit: boolean;
 }
 

@@ -125,7 +125,7 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
   };
 }
 
-/** What steps of so many tokens, not only decoding, take longer when put together by `limited`. */
+/** Added time of steps with this many tokens that do not only decode, composed by `limited`. */
 function differences(composer: StepComposer, limited: StepComposer, at: readonly number[]): Line {
   const usAt = (by: StepComposer, tokens: number) => totalUs(by.linear(tokens, false));
   return {

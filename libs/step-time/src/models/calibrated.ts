@@ -138,10 +138,10 @@ export function checkMeasuredOn(
 }
 
 /** The refusal of a profile that was fitted for something else. */
-export function fittedFor(fitted: string, asked: string): HardwareError {
+export function fittedFor(fitted: string, requested: string): HardwareError {
   return new HardwareError(
     'not-calibrated',
-    `The step-time profile was fitted for ${fitted}, not for ${asked}.`,
+    `The step-time profile was fitted for ${fitted}, not for ${requested}.`,
   );
 }
 

@@ -15,7 +15,7 @@ export interface CollectiveCost {
 }
 
 const ACTIVATION_BYTES = 2;
-/** Tokens go to the experts and come back. */
+/** Tokens are sent to the experts, and their outputs back. */
 const EXCHANGES_PER_LAYER = 2;
 /**
  * Added to a collective that crosses nodes, as AIConfigurator's point-to-point transfers have it.

@@ -36,9 +36,9 @@ export class TableStepTime implements StepTimeModel {
     const rows = readTable(spec.csv, placement);
     const decodeRows = rowsOf(rows, 'decode');
     const prefillRows = rowsOf(rows, 'prefill').filter((row) => row.cachedPrefix === 0);
-    this.decode = gridOf(decodeRows);
-    this.prefill = gridOf(prefillRows);
-    this.prefix = prefixGridOf(rows, this.prefill);
+    this.decode = buildGrid(decodeRows);
+    this.prefill = buildGrid(prefillRows);
+    this.prefix = buildPrefixGrid(rows, this.prefill);
     this.shortestDecodeUs = Math.min(...decodeRows.map((row) => row.latencyMs)) * 1000;
     const { model, gpu, tp } = placement;
     this.description = `table of ${rows.length} steps for ${model.name} on ${gpu.name} TP${tp}`;
@@ -130,7 +130,7 @@ function rowsOf(rows: readonly TableRow[], phase: TableRow['phase']): TableRow[]
   return rows.filter((row) => row.phase === phase);
 }
 
-function gridOf(rows: readonly TableRow[]): RaggedGrid {
+function buildGrid(rows: readonly TableRow[]): RaggedGrid {
   if (rows.length === 0) {
     throw new HardwareError(
       'bad-profile',
@@ -144,7 +144,7 @@ function gridOf(rows: readonly TableRow[]): RaggedGrid {
 }
 
 /** The time that a prefix adds to one sequence; 0 without a prefix or without new tokens. */
-function prefixGridOf(rows: readonly TableRow[], prefill: RaggedGrid): RaggedGrid | undefined {
+function buildPrefixGrid(rows: readonly TableRow[], prefill: RaggedGrid): RaggedGrid | undefined {
   const cached = rowsOf(rows, 'prefill').filter((row) => row.cachedPrefix > 0);
   if (cached.length === 0) return undefined;
   const points = cached.map((row) => ({

@@ -40,7 +40,7 @@ const TAIL = 3;
 export class GemmTable {
   private readonly shapes = new Map<string, Shape>();
   private readonly ranked = new Map<string, readonly Neighbour[]>();
-  /** By m. */
+  /** Whether each m was measured. */
   private readonly measured = new Map<number, boolean>();
 
   constructor(

@@ -67,10 +67,10 @@ export class NearestPoints {
     if (down >= this.reach) return false;
     const curve = curves[row]!;
     const { xs, logs: positions } = curve;
-    const behind = this.place.inner - positions[xs.length - 1]!;
+    const beyond = this.place.inner - positions[xs.length - 1]!;
     // Its last point is its nearest: most rows of a place far out end here.
-    if (behind > 0 && length(down, behind) >= this.reach) return true;
-    const above = behind > 0 ? xs.length : lowerBound(positions, this.place.inner);
+    if (beyond > 0 && length(down, beyond) >= this.reach) return true;
+    const above = beyond > 0 ? xs.length : lowerBound(positions, this.place.inner);
     const usAt = (i: number): number => this.speedOfLightUs(keys[row]!, xs[i]!, outer);
     const walked: Row = { curve, down, usAt };
     for (let i = above; i < xs.length && this.addPoint(walked, i); i++);

@@ -116,9 +116,9 @@ export class OperatorTables {
 
 /** Rows of engines that hold each expert once, without the column of copies. */
 function withoutCopies(csv: string): string {
-  const kept: string[] = [''];
+  const rows: string[] = [''];
   forEachRow(csv, ([distribution, topK, experts, held, ...rest]) => {
-    if (held === experts) kept.push([distribution, topK, experts, ...rest].join(','));
+    if (held === experts) rows.push([distribution, topK, experts, ...rest].join(','));
   });
-  return kept.join('\n');
+  return rows.join('\n');
 }

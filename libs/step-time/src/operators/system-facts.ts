@@ -64,7 +64,7 @@ const NEEDED = [
   ...['node.intra_node_bw', 'node.inter_node_bw'],
 ];
 
-/** The first figure that a user's system lacks. Undefined: none. */
+/** The first figure that a user's system lacks. Undefined when it is complete. */
 export function missingFigure(system: unknown): string | undefined {
   const at = (path: string): unknown =>
     path.split('.').reduce<unknown>((inner, key) => fieldsIn(inner)[key], system);

@@ -35,7 +35,7 @@ export function composedPipeline(
   }
   const name = placement.gpu.operators!;
   const reach = OperatorTables.of(name, operators.texts)?.system.gpusPerRack;
-  return pipelineOf(`composed from ${operatorsBehind(placement.gpu, operators)}`, {
+  return buildPipelineStepTime(`composed from ${operatorsBehind(placement.gpu, operators)}`, {
     placement,
     models,
     reach,
@@ -45,7 +45,7 @@ export function composedPipeline(
 /** @throws HardwareError `bad-tensor-parallel`, `bad-pipeline-parallel`, `bad-expert-parallel` */
 export function rooflinePipeline(spec: RooflineSpec, placement: EnginePlacement): PipelineStepTime {
   const models = stagesOf(placement).map((stage) => new RooflineStepTime(spec, stage));
-  return pipelineOf('roofline (estimated, not measured: ±60 %)', { placement, models });
+  return buildPipelineStepTime('roofline (estimated, not measured: ±60 %)', { placement, models });
 }
 
 /** Step times of whole engines, measured or given, do not yield those of stages. */
@@ -65,7 +65,10 @@ interface PipelineParts {
   readonly reach?: number | undefined;
 }
 
-function pipelineOf(kind: string, { placement, models, reach }: PipelineParts): PipelineStepTime {
+function buildPipelineStepTime(
+  kind: string,
+  { placement, models, reach }: PipelineParts,
+): PipelineStepTime {
   const { model, pp = 1 } = placement;
   const layers = pipelinePartition(model.layers, pp).join(' + ');
   const hops = Array.from({ length: pp - 1 }, (_, from) => hopFrom(from, placement, reach));

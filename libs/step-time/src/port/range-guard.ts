@@ -61,7 +61,7 @@ export class RangeGuard implements StepTimeModel {
     return this.outsideSteps;
   }
 
-  /** Those of them of a shape of which nothing was measured, so that they have no distance. */
+  /** Steps outside of the range whose shape was not measured at all: they have no distance. */
   get stepsOfUnmeasuredShape(): number {
     return this.unmeasuredSteps;
   }

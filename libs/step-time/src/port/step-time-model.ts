@@ -107,7 +107,7 @@ export interface StepTimeModel {
   contextLimit?(decodeSeqs: number): number;
   /** Steps so far outside of the range; unset when not counted. */
   readonly stepsOutsideRange?: number;
-  /** Those of them of a shape of which nothing was measured; unset when not counted. */
+  /** Steps outside of the range whose shape was not measured at all; unset when not counted. */
   readonly stepsOfUnmeasuredShape?: number;
   /** The farthest of the others as a multiple of the largest measured value; 1: none is above. */
   readonly farthestOutside?: number;

@@ -32,7 +32,7 @@ export function shippedProfile(placement: EnginePlacement): StepTimeProfile | un
   };
 }
 
-/** `Llama-3.1-8B on H100-SXM-80GB TP1` and so on, for a user who asked for another. */
+/** The shipped profiles, such as `Llama-3.1-8B on H100-SXM-80GB TP1`, for an error message. */
 export function shippedPlacements(): string[] {
   return CALIBRATED_PROFILES.map(({ model, gpu, tp }) => `${model} on ${gpu} TP${tp}`);
 }
@@ -43,7 +43,7 @@ function calibrationOf({ model, gpu, tp }: EnginePlacement): CalibratedProfile |
   );
 }
 
-/** Every shipped calibration: what it is for, and how well it met its points. */
+/** Every shipped calibration: its purpose, and its fit to the measured points. */
 export function shippedProfiles(): readonly Omit<CalibratedProfile, 'linearMs'>[] {
   return CALIBRATED_PROFILES;
 }

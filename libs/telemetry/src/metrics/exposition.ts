@@ -50,7 +50,7 @@ export function renderSummary(
   return headText(head, 'summary') + lines.join('');
 }
 
-/** By bounds: those of a family are the same array in each scrape. */
+/** Indexes by the array of bounds, which is the same for a family in each scrape. */
 const knownBounds = new WeakMap<readonly number[], readonly string[]>();
 
 function boundTexts(le: readonly number[]): readonly string[] {

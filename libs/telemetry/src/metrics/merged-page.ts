@@ -1,6 +1,6 @@
 import { type PageFamily, type PageSample, parsePage, renderPage, renderSample } from './page';
 
-/** How the value of one series follows from those of several processes. */
+/** Merges the values of one series of several processes into one. */
 type Merge = (left: number, right: number) => number;
 
 const sum: Merge = (left, right) => left + right;
@@ -43,7 +43,7 @@ export function mergePages(pages: readonly string[]): string {
   return renderPage(merged.values());
 }
 
-/** The part of a page that stays true when its process has ended: what it counted. */
+/** The counters of a page, which stay valid after the end of their process. */
 export function countedPart(page: string): string {
   return renderPage(parsePage(page).filter(({ type }) => COUNTING.has(type)));
 }

@@ -8,7 +8,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 /** Spans of one process on their way to a collector. */
 export interface Tracing {
   readonly tracer: Tracer;
-  /** Sends what has not been sent, for a second or two at most. */
+  /** Sends the remaining data, for two seconds at most. */
   stop(): Promise<void>;
 }
 

@@ -43,7 +43,7 @@ const CHARACTERS_PER_UNIT = 64;
  * degrees of detail.
  */
 const MAX_TEXTS = 128;
-const kept = new Map<string, RepeatedTexts>();
+const cache = new Map<string, RepeatedTexts>();
 
 /**
  * Reads a constraint. Every text of the result meets it. Throws `ConstraintError` when the
@@ -52,10 +52,10 @@ const kept = new Map<string, RepeatedTexts>();
 export function constrain(constraint: Constraint): StructuredText {
   checkDepth(constraint as unknown as Json);
   const key = JSON.stringify(constraint);
-  const known = kept.get(key);
-  kept.delete(key);
+  const known = cache.get(key);
+  cache.delete(key);
   const text = known ?? new RepeatedTexts(() => read(constraint));
-  if (key.length <= MAX_KEPT_CHARACTERS) kept.set(key, text);
+  if (key.length <= MAX_KEPT_CHARACTERS) cache.set(key, text);
   forgetOldest();
   return text;
 }
@@ -63,10 +63,10 @@ export function constrain(constraint: Constraint): StructuredText {
 /** A constraint grows with its use, so every call weighs all of them. */
 function forgetOldest(): void {
   let work = 0;
-  for (const text of kept.values()) work += text.work;
-  for (const [key, text] of kept) {
-    if (kept.size <= MAX_KEPT && work <= MAX_KEPT_WORK) return;
-    kept.delete(key);
+  for (const text of cache.values()) work += text.work;
+  for (const [key, text] of cache) {
+    if (cache.size <= MAX_KEPT && work <= MAX_KEPT_WORK) return;
+    cache.delete(key);
     work -= text.work;
   }
 }

@@ -10,6 +10,6 @@ export interface StructuredText {
    * 0) and the options.
    */
   write(seed: number, options: WriteOptions): string;
-  /** Whether a given text meets the constraint. Unset: no test exists. */
+  /** Whether a given text meets the constraint. Unset for a constraint without a test. */
   accepts?(text: string): boolean;
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
-import { access, mkdir, mkdtemp, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { access, mkdtemp, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { makeFolder } from '@baton/kernel';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { CacheUnusable, type ServerProgram } from './broker';
@@ -81,14 +82,14 @@ export async function fetchDebianServer(options: FetchOptions): Promise<FetchOut
 
 async function download(work: string, options: FetchOptions): Promise<CommandOutcome> {
   const downloads = join(work, 'downloads');
-  await mkdir(downloads, { recursive: true });
+  makeFolder(downloads);
   const outcome = await downloadPackages(downloads, options);
   if (outcome.kind === 'done') return outcome;
   // The machine's package lists are missing or old, and only root can renew them, so this fetches
   // separate lists.
   const own = {
     ...options,
-    aptOptions: [...(options.aptOptions ?? []), ...(await ownLists(work))],
+    aptOptions: [...(options.aptOptions ?? []), ...ownLists(work)],
   };
   const updated = await apt(['update', '-qq', ...ALL_LISTS], UPDATE_DEADLINE_MS, own);
   const retried = await downloadPackages(downloads, own);
@@ -99,7 +100,7 @@ async function download(work: string, options: FetchOptions): Promise<CommandOut
 /** @throws CacheUnusable */
 async function claimCache(folder: string, leastFreeBytes: number): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
     await access(folder, constants.W_OK);
     const { bavail, bsize } = await statfs(folder);
     if (bavail * bsize >= leastFreeBytes) return;
@@ -133,9 +134,9 @@ async function downloadPackages(directory: string, options: FetchOptions): Promi
 }
 
 /** Options for lists and an archive in the work folder. */
-async function ownLists(work: string): Promise<string[]> {
+function ownLists(work: string): string[] {
   const [lists, archives] = [join(work, 'lists'), join(work, 'archives')];
-  for (const each of [lists, archives]) await mkdir(join(each, 'partial'), { recursive: true });
+  for (const each of [lists, archives]) makeFolder(join(each, 'partial'));
   return ['-o', `Dir::State::lists=${lists}`, '-o', `Dir::Cache=${archives}`];
 }
 

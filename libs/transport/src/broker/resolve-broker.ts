@@ -53,8 +53,8 @@ async function chooseBroker(options: BrokerOptions, log: Log): Promise<Broker> {
   const found = path === undefined ? undefined : await start({ path }, 'found on the PATH');
   if (found !== undefined) return found;
   const unpacked = await findUnpacked({ environment, cacheDirectory });
-  const kept = unpacked && (await start(unpacked, 'unpacked earlier'));
-  if (kept !== undefined) return kept;
+  const unpackedBroker = unpacked && (await start(unpacked, 'unpacked earlier'));
+  if (unpackedBroker !== undefined) return unpackedBroker;
   if (options.mayInstall !== false && (await canFetch(environment))) {
     log(fetchNotice({ environment, cacheDirectory }));
     const fetched = await fetchDebianServer({ environment, cacheDirectory });

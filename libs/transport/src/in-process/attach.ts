@@ -1,4 +1,4 @@
-import type { Punctuality } from '@baton/clock';
+import type { ProcessClock } from '@baton/clock';
 import { STAGES, type EngineJob, type Stage } from '@baton/contract';
 import type { AdmissionCounters } from '../port/admission';
 import type { Bus, Unsubscribe } from '../port/bus';
@@ -40,8 +40,8 @@ class InProcessTransport implements Transport {
     this.rates = new MemoryRates(hub);
   }
 
-  get punctuality(): Punctuality {
-    return this.hub.punctuality;
+  get processClock(): ProcessClock {
+    return this.hub.processClock;
   }
 
   get isConnected(): boolean {

@@ -1,4 +1,4 @@
-import { quicken } from '@baton/clock';
+import { speedUpTimers } from '@baton/clock';
 import type { EngineJob } from '@baton/contract';
 import type {
   ConsumeOptions,
@@ -40,9 +40,9 @@ export class MemoryConsumer implements JobConsumer, Taker {
     if (!this.isTaking || this.options.room() <= 0) return false;
     tokens += 1;
     // The lock counts awake time, and a slow clock would count a pause.
-    quicken();
+    speedUpTimers();
     queued.token = tokens;
-    queued.lockEndMs = this.hub.punctuality.awakeMs() + this.hub.times.lockMs;
+    queued.lockEndMs = this.hub.processClock.awakeMs() + this.hub.times.lockMs;
     const older = this.held.get(queued.id);
     if (older !== undefined) this.lose(older);
     const { begins } = this.options;
@@ -120,7 +120,7 @@ export class MemoryConsumer implements JobConsumer, Taker {
   private isMine(held: HeldJob): boolean {
     return (
       this.queue.isHeldBy(held.queued, held.token) &&
-      this.hub.punctuality.awakeMs() < held.queued.lockEndMs
+      this.hub.processClock.awakeMs() < held.queued.lockEndMs
     );
   }
 
@@ -128,7 +128,7 @@ export class MemoryConsumer implements JobConsumer, Taker {
     for (const held of [...this.held.values()]) {
       if (!this.isMine(held)) this.lose(held);
       else if (this.hub.isReachable)
-        held.queued.lockEndMs = this.hub.punctuality.awakeMs() + this.hub.times.lockMs;
+        held.queued.lockEndMs = this.hub.processClock.awakeMs() + this.hub.times.lockMs;
     }
   }
 

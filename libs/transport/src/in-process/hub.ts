@@ -1,4 +1,4 @@
-import { Punctuality } from '@baton/clock';
+import { ProcessClock } from '@baton/clock';
 import { STAGES, type EnginePresence, type Stage } from '@baton/contract';
 import { ExpiringMap } from '@baton/kernel';
 import { TransportUnavailable } from '../port/failures';
@@ -24,12 +24,12 @@ export class InProcessHub {
   readonly queues = new Map<QueueName, MemoryQueue>();
   readonly records = new ExpiringMap<RequestRecord>(monotonicMs);
   readonly prompts = new ExpiringMap<Buffer>(monotonicMs);
-  readonly punctuality: Punctuality;
-  readonly apis = new ExpiringMap<true>(() => this.punctuality.awakeMs());
-  readonly engines = new ExpiringMap<EnginePresence>(() => this.punctuality.awakeMs());
-  readonly claims = new ExpiringMap<true>(() => this.punctuality.awakeMs());
+  readonly processClock: ProcessClock;
+  readonly apis = new ExpiringMap<true>(() => this.processClock.awakeMs());
+  readonly engines = new ExpiringMap<EnginePresence>(() => this.processClock.awakeMs());
+  readonly claims = new ExpiringMap<true>(() => this.processClock.awakeMs());
   readonly indexes = new Map<number, string>();
-  /** By collection; in each the least recently used first. */
+  /** Documents by collection; in each the least recently used first. */
   readonly documents = new Map<string, ExpiringMap<string>>();
   /** By owner and name; the instant at which it is full, `performance.now()` in µs. */
   readonly budgets = new ExpiringMap<number>(monotonicMs);
@@ -40,7 +40,7 @@ export class InProcessHub {
 
   constructor(times: Partial<TransportTimes> = {}) {
     this.times = { ...DEFAULT_TIMES, ...times };
-    this.punctuality = new Punctuality(this.times);
+    this.processClock = new ProcessClock(this.times);
     this.shares = { prefill: new Map(), decode: new Map(), aggregated: new Map() };
     setInterval(() => this.sweep(), SWEEP_MS).unref();
   }

@@ -68,7 +68,7 @@ export class MemoryLedger implements RequestLedger {
     return this.hub.call('inspect', () =>
       requestIds.map((id) => {
         const record = this.hub.records.get(id);
-        const view = record?.view(this.hub.apis.has(record.apiId));
+        const view = record?.toView(this.hub.apis.has(record.apiId));
         if (record?.state === 'live' && view?.isAborted === false) this.keep(id, record);
         return view;
       }),

@@ -1,4 +1,4 @@
-import type { Punctuality } from '@baton/clock';
+import type { ProcessClock } from '@baton/clock';
 import { type EngineJob, jobId } from '@baton/contract';
 import type { TransportTimes } from '../times';
 
@@ -13,11 +13,11 @@ export interface QueuedJob {
   lockEndMs: number;
 }
 
-/** What a queue needs from its hub. */
+/** The parts of the hub that a queue uses. */
 export interface QueueHost {
   readonly isReachable: boolean;
   readonly times: TransportTimes;
-  readonly punctuality: Punctuality;
+  readonly processClock: ProcessClock;
 }
 
 /** A consumer of jobs. `offer` returns whether it took the job. */
@@ -102,7 +102,7 @@ export class MemoryQueue {
 
   /** Takes out the placed jobs that no worker holds. */
   reclaim(): EngineJob[] {
-    const nowMs = this.hub.punctuality.awakeMs();
+    const nowMs = this.hub.processClock.awakeMs();
     const free = [...this.jobs.values()].filter(
       ({ job, token, lockEndMs }) =>
         job.placed !== undefined && (token === undefined || nowMs >= lockEndMs),
@@ -146,7 +146,7 @@ export class MemoryQueue {
 
   private recoverStalled(): void {
     if (!this.hub.isReachable) return;
-    const nowMs = this.hub.punctuality.awakeMs();
+    const nowMs = this.hub.processClock.awakeMs();
     for (const queued of this.jobs.values()) {
       if (queued.token !== undefined && nowMs >= queued.lockEndMs) this.putBack(queued);
     }

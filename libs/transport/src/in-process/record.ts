@@ -116,7 +116,7 @@ export class RequestRecord {
     return true;
   }
 
-  view(isApiAlive: boolean): RequestView {
+  toView(isApiAlive: boolean): RequestView {
     return {
       stage: this.state === 'live' ? this.stage : 'finished',
       epoch: this.epoch,

@@ -25,7 +25,7 @@ export const channels = {
    * `from` on.
    */
   followedResponses: 'followed-responses',
-  /** API processes that follow a response listen: its events as they go over a stream. */
+  /** The events of a response, as a stream sends them; API processes that follow it subscribe. */
   responseEvents: (id: string): string => `response-events:${id}`,
   /** One API process listens: JSON `EngineFacts`. */
   timelines: (apiId: string): string => `timelines:${apiId}`,

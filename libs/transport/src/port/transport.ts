@@ -1,4 +1,4 @@
-import type { Punctuality } from '@baton/clock';
+import type { ProcessClock } from '@baton/clock';
 import type { AdmissionCounters } from './admission';
 import type { Bus } from './bus';
 import type { DocumentStore } from './documents';
@@ -25,7 +25,7 @@ export interface Transport {
   readonly documents: DocumentStore;
   readonly rates: RateBudgets;
   /** The pauses of this process. */
-  readonly punctuality: Punctuality;
+  readonly processClock: ProcessClock;
   /**
    * `lost`: no connection. `restored`: the same server, only messages were lost. `replaced`: the
    * server has restarted; its data may be gone.

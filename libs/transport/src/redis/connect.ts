@@ -1,4 +1,4 @@
-import type { Punctuality } from '@baton/clock';
+import type { ProcessClock } from '@baton/clock';
 import { Failure } from '@baton/kernel';
 import { parseRedisAddress, type RedisAddress } from './address/address';
 import { TransportUnavailable } from '../port/failures';
@@ -82,8 +82,8 @@ class RedisTransport implements Transport {
     this.rates = new RedisRates(link, keys);
   }
 
-  get punctuality(): Punctuality {
-    return this.link.punctuality;
+  get processClock(): ProcessClock {
+    return this.link.processClock;
   }
 
   get description(): string {

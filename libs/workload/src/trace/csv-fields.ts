@@ -14,7 +14,7 @@ const DECIMAL = /^\d+(\.\d*)?([eE][+-]?\d+)?$/;
  */
 export class CsvFields {
   private line = '';
-  /** Where field i begins. An additional entry holds the end of the line, plus 1. */
+  /** Start of field i. An additional entry holds the end of the line, plus 1. */
   private readonly begins: Int32Array;
 
   constructor(readonly columns: number) {

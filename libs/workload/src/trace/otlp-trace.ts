@@ -50,7 +50,7 @@ export class OtlpTraceReader extends LimitedReader {
   }
 
   private add(span: JsonFields, line: number): void {
-    const attributes = attributesOf(span);
+    const attributes = parseAttributes(span);
     const [prompt, output] = [INPUT_TOKENS, OUTPUT_TOKENS].map((names) => {
       return names.map((name) => attributes.get(name)).find((value) => value !== undefined);
     });
@@ -99,7 +99,7 @@ export class OtlpTraceReader extends LimitedReader {
   }
 }
 
-function attributesOf(span: JsonFields): Map<string, unknown> {
+function parseAttributes(span: JsonFields): Map<string, unknown> {
   const pairs = listIn(span, 'attributes').filter(isObject);
   return new Map(pairs.map(({ key, value }) => [String(key), value]));
 }

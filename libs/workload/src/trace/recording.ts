@@ -23,7 +23,7 @@ export interface RecordingHeader {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** How a recorded request ended. `aborted`: its client disconnected. */
+/** The end of a recorded request. `aborted`: its client disconnected. */
 export const RECORDED_OUTCOMES = ['completed', 'failed', 'aborted'] as const;
 export type RecordedOutcome = (typeof RECORDED_OUTCOMES)[number];
 

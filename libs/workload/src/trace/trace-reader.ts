@@ -66,7 +66,7 @@ export interface TraceReport {
 export class TraceError extends Error {
   constructor(
     readonly file: string,
-    /** From 1. */
+    /** Number of the line, from 1. */
     readonly line: number,
     readonly reason: string,
   ) {

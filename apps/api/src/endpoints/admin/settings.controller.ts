@@ -35,7 +35,7 @@ export class SettingsController {
   @Describe('Administration', 'Show the settings', { result: 'Settings' })
   @Get()
   show(): SettingsView {
-    return this.view(this.settings.current);
+    return this.toView(this.settings.current);
   }
 
   @Describe('Administration', 'Change settings while the cluster runs', {
@@ -48,14 +48,14 @@ export class SettingsController {
   @HttpCode(200)
   async change(@Body(new ReadPipe(bodyFields)) fields: Fields): Promise<SettingsView> {
     try {
-      return this.view(await this.settings.change(fields));
+      return this.toView(await this.settings.change(fields));
     } catch (error) {
       if (error instanceof UsageError) throw new BatonError('invalid_value', error.message);
       throw brokerError(error);
     }
   }
 
-  private view({ revision, config }: Settings): SettingsView {
+  private toView({ revision, config }: Settings): SettingsView {
     const { topology, model, dialect, speedup, seed, stepTime } = this.config;
     return {
       object: 'config',

@@ -1,7 +1,7 @@
 import { UsageError } from '@baton/config';
 import { BatonError, type ChildMessage, type Stage, type SupervisorMessage } from '@baton/contract';
 import type { EngineStarter } from '@baton/engine-host';
-import { SUPERVISED_VARIABLE } from '../../siblings/variables';
+import { SUPERVISED_VARIABLE } from '../../processes/variables';
 
 /** The channel between this process and the one that started it. */
 export interface ParentChannel {
@@ -18,7 +18,7 @@ const ANSWER_WITHIN_MS = 5_000;
 
 /** Asks the supervisor of `baton up`, which started this process, to start workers. */
 export class SupervisorLink implements EngineStarter {
-  private asked = 0;
+  private orders = 0;
   private readonly waiting = new Map<number, (answer: SupervisorMessage) => void>();
 
   constructor(private readonly channel: ParentChannel) {
@@ -42,20 +42,20 @@ export class SupervisorLink implements EngineStarter {
 
   /** @throws UsageError in the supervisor's words; BatonError `supervisor_silent` */
   async start(role: Stage, count: number): Promise<void> {
-    const answer = await this.ask({ kind: 'start-engines', role, count });
+    const answer = await this.send({ kind: 'start-engines', role, count });
     if (answer.kind !== 'engines-started') throw new BatonError('supervisor_silent');
     if (answer.refusal !== undefined) throw new UsageError(answer.refusal);
   }
 
   /** @throws BatonError `supervisor_silent` */
   async cancel(): Promise<number> {
-    const answer = await this.ask({ kind: 'cancel-engines' });
+    const answer = await this.send({ kind: 'cancel-engines' });
     return answer.kind === 'engines-cancelled' ? answer.count : 0;
   }
 
-  private async ask(order: Order): Promise<SupervisorMessage> {
-    this.asked += 1;
-    const id = this.asked;
+  private async send(order: Order): Promise<SupervisorMessage> {
+    this.orders += 1;
+    const id = this.orders;
     const answer = await new Promise<SupervisorMessage | undefined>((resolve) => {
       const timer = setTimeout(() => resolve(undefined), ANSWER_WITHIN_MS);
       this.waiting.set(id, (message) => {

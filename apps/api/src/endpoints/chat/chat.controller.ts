@@ -3,7 +3,7 @@ import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LargeBody } from '../../http/body/large-body';
 import { Describe, STREAMED } from '../../http/operation';
-import { askChatBatch, callOf, TEXT_ENDPOINTS } from '../../request/take/call';
+import { chatBatchReader, makeCall, TEXT_ENDPOINTS } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { StoredChatsService } from './stored-chats.service';
 
@@ -28,8 +28,8 @@ export class ChatController {
   ): Promise<void> {
     const received = { body, request, reply };
     const mayBeStored = body instanceof LargeBody || isToBeStored(body);
-    const ask = mayBeStored ? this.stored.asking(received) : TEXT_ENDPOINTS.chat;
-    return this.generation.answer(callOf(ask, received));
+    const reader = mayBeStored ? this.stored.readerFor(received) : TEXT_ENDPOINTS.chat;
+    return this.generation.answer(makeCall(reader, received));
   }
 
   @Describe('Text', 'Answer several conversations in one request', {
@@ -42,6 +42,6 @@ export class ChatController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.generation.answer(callOf(askChatBatch, { body, request, reply }));
+    return this.generation.answer(makeCall(chatBatchReader, { body, request, reply }));
   }
 }

@@ -13,10 +13,10 @@ import { ModelCatalog } from '../../cluster/model-catalog';
 import type { Owned } from '../../http/access/tenant';
 import { bodyOfText } from '../../http/body/large-body';
 import { contextOf, type Tenant } from '../../http/request-context';
-import type { Ask, Received } from '../../request/take/call';
+import type { EndpointReader, Received } from '../../request/take/call';
 import { RequestThreads } from '../../request/threads/request-threads';
 import { LOGGER } from '../../tokens';
-import { askStoredChat } from './ask-stored-chat';
+import { storedChatReader } from './stored-chat-reader';
 import { ChatStore } from './chat-store';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -35,12 +35,12 @@ export class StoredChatsService {
   ) {}
 
   /** Reads a body that may have `store`, and stores the answer if it does. */
-  asking({ request }: Received): Ask {
+  readerFor({ request }: Received): EndpointReader {
     const { arrivalUs, tenant: owner } = contextOf(request.raw);
     return {
-      ...(askStoredChat as Ask),
+      ...(storedChatReader as EndpointReader),
       extra: arrivalUs,
-      keep: (id, document) => this.keep({ owner, id }, document),
+      store: (id, document) => this.keep({ owner, id }, document),
     };
   }
 

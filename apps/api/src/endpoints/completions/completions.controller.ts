@@ -1,7 +1,7 @@
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
-import { callOf, TEXT_ENDPOINTS } from '../../request/take/call';
+import { makeCall, TEXT_ENDPOINTS } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 
 /** Text completions. The exchange writes the answers, streamed or in one piece. */
@@ -20,6 +20,6 @@ export class CompletionsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.generation.answer(callOf(TEXT_ENDPOINTS.completions, { body, request, reply }));
+    return this.generation.answer(makeCall(TEXT_ENDPOINTS.completions, { body, request, reply }));
   }
 }

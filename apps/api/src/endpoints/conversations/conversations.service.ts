@@ -29,7 +29,7 @@ export class ConversationsService {
   ) {}
 
   async create(owner: Tenant, body: unknown): Promise<object> {
-    const begun = await this.made('new-conversation', body);
+    const begun = await this.runTask('new-conversation', body);
     const createdAt = Math.floor(Date.now() / 1_000);
     const head = { id: newId('conv'), createdAt };
     // The stored text has the metadata before the items.
@@ -54,30 +54,32 @@ export class ConversationsService {
 
   /** Returns the added items as a page. */
   async addItems(at: Owned, body: unknown): Promise<string> {
-    const items = await this.made('new-items', body);
+    const items = await this.runTask('new-items', body);
     await this.store.append(at, items);
     const added = conversationText({ id: at.id, createdAt: 0, metadata: {} }, items);
-    return this.view(added, { kind: 'items', query: { order: 'asc' } });
+    return this.renderView(added, { kind: 'items', query: { order: 'asc' } });
   }
 
   async listItems(at: Owned, query: Readonly<Record<string, unknown>>): Promise<string> {
-    return this.view(await this.store.needText(at), { kind: 'items', query });
+    return this.renderView(await this.store.needText(at), { kind: 'items', query });
   }
 
   async item(at: Owned, id: string): Promise<string> {
-    return this.view(await this.store.needText(at), { kind: 'item', id });
+    return this.renderView(await this.store.needText(at), { kind: 'item', id });
   }
 
   async removeItem(at: Owned, id: string): Promise<object> {
-    const text = await this.store.changeText(at, (now) => this.view(now, { kind: 'without', id }));
+    const text = await this.store.changeText(at, (now) =>
+      this.renderView(now, { kind: 'without', id }),
+    );
     return conversationObject(conversationHead(text));
   }
 
-  private view(text: string, view: View): Promise<string> {
-    return this.made('stored-conversation', bodyOfText(text), view);
+  private renderView(text: string, view: View): Promise<string> {
+    return this.runTask('stored-conversation', bodyOfText(text), view);
   }
 
-  private async made<Name extends BodyAnswer>(
+  private async runTask<Name extends BodyAnswer>(
     name: Name,
     body: unknown,
     extra?: AnswerExtra<Name>,

@@ -52,7 +52,7 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
   async askEngines(operation: WithoutAddress<Operation>): Promise<boolean> {
     await this.cluster.refresh();
     const engines = this.cluster.living().map(({ engineId }) => engineId);
-    const replies = await this.ask(operation, (so) => engines.every((id) => so.has(id)));
+    const replies = await this.send(operation, (so) => engines.every((id) => so.has(id)));
     return engines.every((id) => replies.get(id)?.isDone === true);
   }
 
@@ -62,7 +62,7 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
     const engines = this.cluster.living().map(({ engineId }) => engineId);
     const isEnough = (so: ReadonlyMap<string, OperationReply>): boolean =>
       engines.every((id) => so.has(id));
-    const replies = await this.ask({ kind: 'show-batch' }, isEnough);
+    const replies = await this.send({ kind: 'show-batch' }, isEnough);
     const batches = [...replies.values()].flatMap(({ batch }) => batch ?? []);
     return batches.sort((a, b) => a.index - b.index);
   }
@@ -71,11 +71,11 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
   async abort(requestIds: readonly string[] | undefined): Promise<number> {
     const operation = { kind: 'abort-requests', requestIds } as const;
     const startMs = performance.now();
-    const replies = await this.ask(operation, () => performance.now() - startMs > API_REPLIES_MS);
+    const replies = await this.send(operation, () => performance.now() - startMs > API_REPLIES_MS);
     return [...replies.values()].reduce((sum, { count }) => sum + count, 0);
   }
 
-  private async ask(
+  private async send(
     operation: WithoutAddress<Operation>,
     isEnough: (replies: ReadonlyMap<string, OperationReply>) => boolean,
   ): Promise<ReadonlyMap<string, OperationReply>> {

@@ -2,10 +2,10 @@ import type { BatonConfig } from '@baton/config';
 import { Body, Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe } from '../../http/operation';
-import { type Ask, callOf, type Received } from '../../request/take/call';
+import { type EndpointReader, makeCall, type Received } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { CONFIG } from '../../tokens';
-import { type PoolingName, poolingAsks } from './ask-pooling';
+import { type PoolingName, poolingReaders } from './pooling-readers';
 
 /**
  * Endpoints of pooling models. The cluster computes the prompts; the answer is a function of their
@@ -13,13 +13,13 @@ import { type PoolingName, poolingAsks } from './ask-pooling';
  */
 @Controller()
 export class PoolingController {
-  private readonly asks: Readonly<Record<PoolingName, Ask>>;
+  private readonly readers: Readonly<Record<PoolingName, EndpointReader>>;
 
   constructor(
     @Inject(CONFIG) config: BatonConfig,
     private readonly generation: RequestWay,
   ) {
-    this.asks = poolingAsks(config);
+    this.readers = poolingReaders(config);
   }
 
   @Describe('Embeddings and scores', 'Turn texts into vectors', {
@@ -88,6 +88,6 @@ export class PoolingController {
   }
 
   private answer(task: PoolingName, received: Received): Promise<void> {
-    return this.generation.answer(callOf(this.asks[task], received));
+    return this.generation.answer(makeCall(this.readers[task], received));
   }
 }

@@ -1,16 +1,16 @@
 import { Controller, Get } from '@nestjs/common';
 import { Describe } from '../../http/operation';
 import { ExchangeStep } from '../../request/exchange';
-import { Siblings } from '../../siblings/siblings';
+import { ApiProcesses } from '../../processes/api-processes';
 
 /** The load of this server, as vLLM reports it with `--enable-server-load-tracking`. */
 @Controller()
 export class LoadController {
   constructor(
     private readonly exchanges: ExchangeStep,
-    private readonly siblings: Siblings,
+    private readonly apiProcesses: ApiProcesses,
   ) {
-    siblings.answer('load', () => this.exchanges.count);
+    apiProcesses.answer('load', () => this.exchanges.count);
   }
 
   @Describe('Health and metrics', 'Count the requests under way at this port', {
@@ -18,7 +18,7 @@ export class LoadController {
   })
   @Get('load')
   async load(): Promise<{ server_load: number }> {
-    const others = await this.siblings.ask('load', null);
+    const others = await this.apiProcesses.query('load', null);
     const load = others.reduce<number>((sum, other) => sum + Number(other), this.exchanges.count);
     return { server_load: load };
   }

@@ -4,10 +4,10 @@ import { parseTopology } from '@baton/policies';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
-import { OpenDoor } from '../../request/take/open-door';
+import { AcceptingState } from '../../request/take/accepting-state';
 import { CONFIG, TRANSPORT } from '../../tokens';
 
-/** Lists what is missing before requests can be served. */
+/** Lists the parts that are missing before requests can be served. */
 @Injectable()
 export class Readiness {
   private readonly needed: readonly Stage[];
@@ -16,7 +16,7 @@ export class Readiness {
     @Inject(CONFIG) config: BatonConfig,
     @Inject(TRANSPORT) private readonly transport: Transport,
     private readonly cluster: ClusterView,
-    private readonly door: OpenDoor,
+    private readonly accepting: AcceptingState,
   ) {
     const { prefill, decode, aggregated } = parseTopology(config.topology);
     const counts: readonly [Stage, number][] = [
@@ -33,7 +33,7 @@ export class Readiness {
       .filter((stage) => !this.cluster.isReady(stage))
       .map((stage) => `no ${stage} engine is ready`);
     if (!this.transport.isConnected) missing.unshift('the message broker is not reachable');
-    if (this.door.isClosing) missing.unshift('the server is shutting down');
+    if (this.accepting.isClosing) missing.unshift('the server is shutting down');
     return missing;
   }
 
@@ -41,6 +41,6 @@ export class Readiness {
   isServing(engineId: string | undefined): boolean {
     if (engineId === undefined) return this.missing().length === 0;
     const isUp = this.cluster.find(engineId)?.state === 'ready' && this.transport.isConnected;
-    return isUp && !this.door.isClosing;
+    return isUp && !this.accepting.isClosing;
   }
 }

@@ -4,10 +4,10 @@ import { ModelCatalog } from '../../cluster/model-catalog';
 import { ByTenant } from '../../http/access/tenant';
 import { Describe, STREAMED } from '../../http/operation';
 import type { Tenant } from '../../http/request-context';
-import { callOf } from '../../request/take/call';
+import { makeCall } from '../../request/take/call';
 import { RequestThreads } from '../../request/threads/request-threads';
 import { RequestWay } from '../../request/way';
-import { askMessage } from './ask-message';
+import { messageReader } from './message-reader';
 
 /** Anthropic's Messages API: the same cluster, other shapes. */
 @Controller('v1/messages')
@@ -29,7 +29,7 @@ export class MessagesController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.generation.answer(callOf(askMessage, { body, request, reply }));
+    return this.generation.answer(makeCall(messageReader, { body, request, reply }));
   }
 
   @Describe('Messages', "Count the tokens of a conversation in Anthropic's shape", {

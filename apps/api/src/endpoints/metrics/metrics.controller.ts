@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { ClusterView } from '../../cluster/cluster-view';
 import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
-import { Siblings } from '../../siblings/siblings';
+import { ApiProcesses } from '../../processes/api-processes';
 import { EngineFamilies } from './engine-families';
 import { FrontFamilies } from './front-families';
 import { SharedWork } from './shared-work';
@@ -20,9 +20,9 @@ export class MetricsController {
     private readonly cluster: ClusterView,
     private readonly ofEngines: EngineFamilies,
     private readonly ofFront: FrontFamilies,
-    private readonly siblings: Siblings,
+    private readonly apiProcesses: ApiProcesses,
   ) {
-    siblings.answer('metrics', (engineId) =>
+    apiProcesses.answer('metrics', (engineId) =>
       this.ownPage(this.enginesAt(typeof engineId === 'string' ? engineId : undefined)),
     );
   }
@@ -43,7 +43,7 @@ export class MetricsController {
     await this.ofFront.refreshQueues(at.engines);
     const ofEngines = this.ofEngines.render(this.ofFront.withQueued(at.engines, at.living));
     const own = this.ownPage(at);
-    const others = await this.siblings.ask('metrics', engineId ?? null, own);
+    const others = await this.apiProcesses.query('metrics', engineId ?? null, own);
     const ofFront = mergePages([own, ...others.map(String)]);
     return this.ofEngines.withServers(joined([ofEngines, ofFront]), at.engines);
   }
@@ -56,7 +56,7 @@ export class MetricsController {
     return { living, engines, isWhole: engineId === undefined };
   }
 
-  /** What this process counts itself. */
+  /** The counts of this process. */
   private ownPage({ engines, isWhole }: EnginesAt): string {
     return joined([
       ...this.ofFront.renderRequests(engines),

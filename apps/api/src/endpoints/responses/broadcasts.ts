@@ -113,11 +113,12 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
     const stop = await bus.subscribe(channel, (payload) => heard.take(payload.toString()));
     try {
       let found: string | undefined;
-      let asked = -1;
+      let requestedFrom = -1;
       do {
         // Sent the first time, and again when no event has arrived since.
-        if (asked === heard.next || asked < 0) this.ask({ id: at.id, from: heard.next });
-        asked = heard.next;
+        if (requestedFrom === heard.next || requestedFrom < 0)
+          this.request({ id: at.id, from: heard.next });
+        requestedFrom = heard.next;
         await delay(LOOK_EVERY_MS);
         if (heard.isOver || follower.hasLeft) return;
         found = await this.store.text(at);
@@ -145,7 +146,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
     }
   }
 
-  private ask(request: FollowRequest): void {
+  private request(request: FollowRequest): void {
     this.transport.bus.publish(channels.followedResponses, Buffer.from(JSON.stringify(request)));
   }
 
@@ -158,10 +159,10 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
  * The position at which the event with this number begins; the end of the text when that event does
  * not exist yet.
  */
-function startOf(told: string, number: number): number {
-  const at = told.indexOf(`"sequence_number":${number}`);
-  if (at === -1) return told.length;
-  const before = told.lastIndexOf(EVENT_END, at);
+function startOf(events: string, number: number): number {
+  const at = events.indexOf(`"sequence_number":${number}`);
+  if (at === -1) return events.length;
+  const before = events.lastIndexOf(EVENT_END, at);
   return before === -1 ? 0 : before + EVENT_END.length;
 }
 

@@ -33,7 +33,7 @@ export class EventsAnswer implements Answer {
     return this.listener.isOverfull;
   }
 
-  /** The listener keeps what its client has not read. */
+  /** The listener buffers the events that its client has not read. */
   drained(): Promise<void> {
     return Promise.resolve();
   }

@@ -20,7 +20,7 @@ import type { AnswerParts } from '../../request/take/call';
 import { API_IDENTITY, type ApiIdentity, LOGGER } from '../../tokens';
 import { ConversationStore } from '../conversations/conversation-store';
 import type { Tenant } from '../../http/request-context';
-import { outcomeOf, wholeResponse } from './ask-response';
+import { outcomeOf, wholeResponse } from './response-readers';
 import { Broadcasts } from './broadcasts';
 import { DetachedResponse } from '../../http/detached-response';
 import { EventsAnswer, type Listener } from './events-answer';
@@ -42,11 +42,11 @@ export interface ResponseParts {
   /** Takes the events; unset when the HTTP response of the request takes them. */
   readonly listener?: Listener | undefined;
   /** Keeps the response for its own connection, stored or not. */
-  readonly remember?: ((kept: KeptResponse) => void) | undefined;
+  readonly remember?: ((written: WrittenResponse) => void) | undefined;
 }
 
 /** A stored response. */
-export interface KeptResponse {
+export interface WrittenResponse {
   readonly id: string;
   readonly status: ResponseObject['status'];
   readonly text: string;
@@ -102,7 +102,7 @@ export class ResponseAnswers {
     // The body is ASCII.
     const response = Buffer.from(body.buffer).toString('latin1');
     const status = end?.reason === 'length' ? 'incomplete' : 'completed';
-    await this.keepAll(parts, { id: parts.id, status, response }, []);
+    await this.storeAll(parts, { id: parts.id, status, response }, []);
   }
 
   /** A background response as stored before anything is generated. */
@@ -118,8 +118,8 @@ export class ResponseAnswers {
       storeStart: () => this.storeStart(parts, outcome),
       storeEnd: (response) => {
         const { id, status } = response;
-        const kept = { id, status, response: outcome.written(response) };
-        return this.keepAll(parts, kept, outcome.deltas);
+        const written = { id, status, response: outcome.written(response) };
+        return this.storeAll(parts, written, outcome.deltas);
       },
     };
   }
@@ -144,24 +144,27 @@ export class ResponseAnswers {
     );
   }
 
-  private keepAll(
+  private storeAll(
     parts: ResponseParts,
-    { id, status, response }: Omit<KeptResponse, 'text'> & { readonly response: string },
+    { id, status, response }: Omit<WrittenResponse, 'text'> & { readonly response: string },
     deltas: ResponseOutcome['deltas'],
   ): Promise<void> {
     return this.tryToStore(id, async () => {
-      const kept = { id, status, text: this.textOf(parts, response, deltas) };
-      parts.remember?.(kept);
-      await this.keep(parts, kept);
+      const written = { id, status, text: this.textOf(parts, response, deltas) };
+      parts.remember?.(written);
+      await this.storeResponse(parts, written);
       await this.append(parts, status, response);
     });
   }
 
-  private async keep({ owner, request }: ResponseParts, kept: KeptResponse): Promise<void> {
-    const { id, status, text } = kept;
+  private async storeResponse(
+    { owner, request }: ResponseParts,
+    written: WrittenResponse,
+  ): Promise<void> {
+    const { id, status, text } = written;
     if (!request.isStored) return;
     if (isBackground(request)) {
-      await this.keepLate(owner, kept);
+      await this.storeBackground(owner, written);
       return;
     }
     // No client has seen a failed response that was not streamed.
@@ -175,7 +178,10 @@ export class ResponseAnswers {
    * stays deleted. If its end cannot be stored, it is stored as failed; otherwise it would stay
    * under way forever.
    */
-  private async keepLate(owner: Tenant, { id, status, text }: KeptResponse): Promise<void> {
+  private async storeBackground(
+    owner: Tenant,
+    { id, status, text }: WrittenResponse,
+  ): Promise<void> {
     try {
       await this.store.updateText({ owner, id }, (now) => {
         const head = headOf(now);
@@ -192,7 +198,7 @@ export class ResponseAnswers {
   /** Appends the new items to the conversation, unless the response failed. */
   private async append(
     { owner, input, request: { conversationId } }: ResponseParts,
-    status: KeptResponse['status'],
+    status: WrittenResponse['status'],
     response: string,
   ): Promise<void> {
     if (conversationId === undefined || (status !== 'completed' && status !== 'incomplete')) return;

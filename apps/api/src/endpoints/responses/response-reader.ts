@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { tenantOf } from '../../http/access/tenant';
 import { LargeBody, MAX_PARSED_BYTES } from '../../http/body/large-body';
-import { callOf, type Received } from '../../request/take/call';
+import { makeCall, type Received } from '../../request/take/call';
 import {
   type AnswerInput,
   type CallFor,
@@ -14,7 +14,7 @@ import {
   RequestThreads,
 } from '../../request/threads/request-threads';
 import { CONFIG } from '../../tokens';
-import { requestOf, responseAsks, type ResponseReading } from './ask-response';
+import { requestOf, responseReaders, type ResponseReading } from './response-readers';
 import type { ResponseParts } from './response-answers';
 import { type Recall, ResponseMemory } from './response-memory';
 
@@ -36,7 +36,7 @@ export interface ReadResponse extends ReadBody<ResponseReading> {
 /** Reads requests for responses, with all items that they continue. */
 @Injectable()
 export class ResponseReader {
-  private readonly asks: ReturnType<typeof responseAsks>;
+  private readonly readers: ReturnType<typeof responseReaders>;
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -44,7 +44,7 @@ export class ResponseReader {
     private readonly threads: RequestThreads,
     private readonly memory: ResponseMemory,
   ) {
-    this.asks = responseAsks(config);
+    this.readers = responseReaders(config);
   }
 
   /** A checked request with all items that it continues. @throws BatonError */
@@ -59,8 +59,8 @@ export class ResponseReader {
     const links = await this.links(received.body, { limits, extra: { isMessage }, budget });
     const loaded = await this.memory.load(links, { owner, recall });
     const isHeavy = lengthOfLoaded(loaded) > MAX_PARSED_BYTES;
-    const ask = { ...this.asks[kind], extra: { loaded, isMessage }, isHeavy };
-    const call = { ...callOf(ask, received), ask };
+    const reader = { ...this.readers[kind], extra: { loaded, isMessage }, isHeavy };
+    const call = { ...makeCall(reader, received), reader };
     const read = await this.threads.read<ResponseReading>(call, limits, budget);
     const { context, input } = read.reading;
     const { reasoningEvents } = this.config;

@@ -6,9 +6,14 @@ import type { FastifyReply } from 'fastify';
 import { tooLarge } from '../../cluster/document-collection';
 import type { Owned } from '../../http/access/tenant';
 import { DetachedResponse } from '../../http/detached-response';
-import { type Asked, askedAlready, type Call, type Received } from '../../request/take/call';
+import {
+  type CheckedRequest,
+  alreadyChecked,
+  type Call,
+  type Received,
+} from '../../request/take/call';
 import type { AnswerExtra } from '../../request/threads/body-answers';
-import { type KeepBody, RequestThreads } from '../../request/threads/request-threads';
+import { type StoreBody, RequestThreads } from '../../request/threads/request-threads';
 import { RequestWay } from '../../request/way';
 import { LOGGER } from '../../tokens';
 import { Broadcasts } from './broadcasts';
@@ -50,18 +55,20 @@ export class ResponsesService {
   callFor({ parts, call, threaded }: ReadResponse): Call {
     const { generation } = parts.request;
     const answer = this.answers.make.bind(this.answers, parts);
-    const asked = { request: generation, answerId: () => parts.id, answer, threaded };
-    return { ...call, ask: askedAlready(this.inPieces(asked, parts, call), call.ask) };
+    const checked = { request: generation, answerId: () => parts.id, answer, threaded };
+    return { ...call, reader: alreadyChecked(this.inPieces(checked, parts, call), call.reader) };
   }
 
   /** A summary of a conversation, written by the model. */
   async compact(received: Received): Promise<void> {
     const { reading, threaded, call, limits } = await this.reader.read('compaction', received);
     const id = newId('resp');
-    const asked = { ...call.ask.asked(reading, limits), answerId: () => id };
+    const checked = { ...call.reader.check(reading, limits), answerId: () => id };
     const answered =
-      threaded === undefined ? asked : this.threads.threadedAsk(asked, { threaded, call });
-    await this.generation.answer({ ...call, ask: askedAlready(answered, call.ask) });
+      threaded === undefined
+        ? checked
+        : this.threads.withThreadedAnswer(checked, { threaded, call });
+    await this.generation.answer({ ...call, reader: alreadyChecked(answered, call.reader) });
   }
 
   /** The body of `input_tokens`. */
@@ -105,12 +112,12 @@ export class ResponsesService {
     listener.endStream();
   }
 
-  /** A body that a thread has read is answered in one piece; other answers stay as they are. */
-  private inPieces(asked: Asked, parts: ResponseParts, call: Call): Asked {
-    const { threaded } = asked;
-    if (threaded === undefined || isBackground(parts.request)) return asked;
-    const keep: KeepBody = (body, ends) => this.answers.keepBody(parts, body, ends);
-    return this.threads.threadedAsk(asked, { threaded, call, keep });
+  /** A body that a thread has read is answered in one piece; other answers do not change. */
+  private inPieces(checked: CheckedRequest, parts: ResponseParts, call: Call): CheckedRequest {
+    const { threaded } = checked;
+    if (threaded === undefined || isBackground(parts.request)) return checked;
+    const store: StoreBody = (body, ends) => this.answers.keepBody(parts, body, ends);
+    return this.threads.withThreadedAnswer(checked, { threaded, call, store });
   }
 
   private nameSkipped({ id, request }: ResponseParts, reply: FastifyReply): void {

@@ -1,9 +1,9 @@
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
-import { callOf } from '../../request/take/call';
+import { makeCall } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
-import { askTokens } from './ask-tokens';
+import { tokenReader } from './token-reader';
 
 /** Token ids in and out, for routers that tokenize themselves. */
 @Controller('inference/v1/generate')
@@ -21,6 +21,6 @@ export class GenerateController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.generation.answer(callOf(askTokens, { body, request, reply }));
+    return this.generation.answer(makeCall(tokenReader, { body, request, reply }));
   }
 }

@@ -1,9 +1,9 @@
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
-import { callOf } from '../../request/take/call';
+import { makeCall } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
-import { askSglang } from './ask-sglang';
+import { sglangReader } from './sglang-reader';
 
 /** SGLang's native API. Its load balancers send the legs of a hand-over here. */
 @Controller('generate')
@@ -21,6 +21,6 @@ export class SglangController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.generation.answer(callOf(askSglang, { body, request, reply }));
+    return this.generation.answer(makeCall(sglangReader, { body, request, reply }));
   }
 }

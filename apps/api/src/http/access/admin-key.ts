@@ -10,7 +10,7 @@ export class AdminKey {
   /** True when endpoints that require it are served. */
   readonly isNeeded: boolean;
   /** The generated key; undefined when one is configured or none is needed. */
-  readonly made: string | undefined;
+  readonly generated: string | undefined;
   /** True when requests from this machine need no key, because none of any kind is configured. */
   readonly isOpenHere: boolean;
   private readonly keys: ApiKeys;
@@ -22,10 +22,10 @@ export class AdminKey {
   constructor(config: BatonConfig, shared?: string) {
     this.isNeeded = config.enableAdmin || config.enableDevMode;
     const given = readAdminKey(config);
-    const needsMade = this.isNeeded && given === undefined;
-    this.made = needsMade ? (shared ?? makeKey()) : undefined;
+    const needsGenerated = this.isNeeded && given === undefined;
+    this.generated = needsGenerated ? (shared ?? makeKey()) : undefined;
     this.isOpenHere = given === undefined && !needsApiKey(config);
-    const key = given ?? this.made;
+    const key = given ?? this.generated;
     this.keys = new ApiKeys(key === undefined ? [] : [{ key, tenant: OPERATOR }]);
   }
 

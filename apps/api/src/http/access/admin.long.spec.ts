@@ -127,7 +127,7 @@ describe.each(['openai', 'vllm'] as const)('endpoints of operators (%s)', (diale
 
   it('accept the generated key from anywhere', async () => {
     await start();
-    const made = fixture.api.madeAdminKey ?? '';
+    const made = fixture.api.generatedAdminKey ?? '';
     expect(made.length).toBeGreaterThanOrEqual(32);
     const elsewhere = { 'x-forwarded-for': '192.0.2.1', origin: FOREIGN };
     for (const operation of OPERATORS) {
@@ -139,7 +139,7 @@ describe.each(['openai', 'vllm'] as const)('endpoints of operators (%s)', (diale
 
   it('accept only a configured key, even on this machine', async () => {
     await start({ adminApiKey: 'root' });
-    expect(fixture.api.madeAdminKey).toBeUndefined();
+    expect(fixture.api.generatedAdminKey).toBeUndefined();
     for (const operation of OPERATORS) {
       expect((await ask(operation)).status, operation.join(' ')).toBe(401);
     }

@@ -11,30 +11,32 @@ const MESSAGES = /^\/v1\/messages(\/|$)/;
  * The matched route and the path of a request. Both are checked, because a router may accept a
  * spelling of a path that a comparison of prefixes misses.
  */
-export interface AskedPath {
+export interface RequestedPath {
   /** Pattern of the route; undefined when there is none. */
   readonly route: string | undefined;
   readonly path: string;
 }
 
-export function askedPathOf({ routeOptions, url }: FastifyRequest): AskedPath {
+export function requestedPath({ routeOptions, url }: FastifyRequest): RequestedPath {
   return { route: routeOptions.url, path: pathOf(url) };
 }
 
-export function isGuarded(asked: AskedPath): boolean {
-  return spellings(asked).some((path) => GUARDED.some((beginning) => path.startsWith(beginning)));
+export function isGuarded(requested: RequestedPath): boolean {
+  return spellings(requested).some((path) =>
+    GUARDED.some((beginning) => path.startsWith(beginning)),
+  );
 }
 
 /** True when the request counts against the limits of its tenant. */
-export function isLimited(asked: AskedPath): boolean {
-  return isGuarded(asked) || spellings(asked).some((path) => OPEN_WORK.test(path));
+export function isLimited(requested: RequestedPath): boolean {
+  return isGuarded(requested) || spellings(requested).some((path) => OPEN_WORK.test(path));
 }
 
 /** True where Anthropic's clients send their key in a header of their own. */
-export function takesAnthropicKey(asked: AskedPath): boolean {
-  return spellings(asked).some((path) => MESSAGES.test(path));
+export function takesAnthropicKey(requested: RequestedPath): boolean {
+  return spellings(requested).some((path) => MESSAGES.test(path));
 }
 
-function spellings({ route, path }: AskedPath): readonly string[] {
+function spellings({ route, path }: RequestedPath): readonly string[] {
   return route === undefined ? [path] : [route, path];
 }

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { contextOf } from '../request-context';
-import { askedPathOf, isLimited } from './guarded-paths';
+import { requestedPath, isLimited } from './guarded-paths';
 import { ANYONE, COUNTED, RateLimits } from './rate-limits';
 
 /**
@@ -20,7 +20,7 @@ export class RateLimitGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<true> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    if (request.method === 'OPTIONS' || !isLimited(askedPathOf(request))) return true;
+    if (request.method === 'OPTIONS' || !isLimited(requestedPath(request))) return true;
     const { tenant = ANYONE } = contextOf(request.raw);
     const isCounted = request.method === COUNTED;
     await this.limits.enter(tenant, http.getResponse<FastifyReply>().raw, isCounted);

@@ -28,7 +28,7 @@ const OUTPUT_LIMITS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens
 
 /** A request's tokens, taken before they are used. */
 export interface Charge {
-  /** When flow control released the waiting request, µs since the Unix epoch. */
+  /** Time at which flow control released the waiting request, µs since the Unix epoch. */
   readonly passedUs?: number | undefined;
   /** Corrects the taken amount to the used amount. Call it once. */
   settle(usedTokens: number): void;

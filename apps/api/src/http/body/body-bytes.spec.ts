@@ -14,7 +14,7 @@ function faultOf(pieces: number, bytes: number, most = 1 << 20): [string, number
 describe('the bytes of a body', () => {
   it('may come in a thousand pieces of one byte, and not in more', () => {
     expect(faultOf(1_024, 1)).toBeUndefined();
-    expect(faultOf(2_000_000, 1)).toEqual(['crumbled', 1_025]);
+    expect(faultOf(2_000_000, 1)).toEqual(['fragmented', 1_025]);
   });
 
   it('may come in any number of longer pieces, up to their limit', () => {

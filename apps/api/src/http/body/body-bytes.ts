@@ -21,10 +21,10 @@ export class BodyBytes {
   ) {}
 
   /**
-   * Keeps a piece, unless they are too many bytes by now. `crumbled`: in pieces that cost far more
-   * than their bytes, as no client sends in good faith.
+   * Adds a piece. Returns `too-large` when the body exceeds its limit, and `fragmented` when it
+   * arrives in many pieces so small that they cost far more than their bytes.
    */
-  add(piece: Buffer): 'too-large' | 'crumbled' | undefined {
+  add(piece: Buffer): 'too-large' | 'fragmented' | undefined {
     const from = this.length;
     this.count += 1;
     this.length += piece.length;
@@ -32,7 +32,7 @@ export class BodyBytes {
     if (this.length <= MAX_PARSED_BYTES) this.pieces.push(piece);
     else this.share(piece, from);
     const isMany = this.count > MANY_PIECES;
-    return isMany && this.length < this.count * LEAST_PIECE ? 'crumbled' : undefined;
+    return isMany && this.length < this.count * LEAST_PIECE ? 'fragmented' : undefined;
   }
 
   /** In shared memory if they are more than `MAX_PARSED_BYTES`. */

@@ -2,7 +2,7 @@ import { BatonError } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
 import { checkJsonSize } from './json-size';
 
-/** What V8 grants a thread that has reached its heap limit. */
+/** Memory that V8 adds for a thread that has reached its heap limit. */
 const GRANTED_BYTES = 16 * 1024 * 1024;
 const WORD_BYTES = 8;
 

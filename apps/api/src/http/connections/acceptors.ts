@@ -21,8 +21,8 @@ const HELPER = `process.on('message', (copies, socket) => {
 const HELPER_MS = 30_000;
 /** Time until the next try after a helper that made no copy. */
 const RETRY_MS = 1_000;
-/** A limit that no connection is below; Node 20 takes 0 for no limit. */
-const NOTHING = -1;
+/** A limit of connections that refuses each of them; Node 20 reads 0 as no limit. */
+const REFUSE_ALL = -1;
 
 interface AcceptorLimits {
   /** Connections of all acceptors together. */
@@ -137,10 +137,10 @@ export class Acceptors {
     const left = this.limits.mostConnections - this.connections;
     let ofServer = this.connections;
     for (const [copy, own] of this.copies) {
-      copy.maxConnections = left + own || NOTHING;
+      copy.maxConnections = left + own || REFUSE_ALL;
       ofServer -= own;
     }
-    this.server.maxConnections = left + ofServer || NOTHING;
+    this.server.maxConnections = left + ofServer || REFUSE_ALL;
   }
 
   private closeTogether(): void {

@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { wallUsOf } from '@baton/clock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../../test/until';
-import { arrivalUsOf, NewConnections } from './arrivals';
+import { takeArrivalUs, NewConnections } from './arrivals';
 
 const REQUEST = 'GET / HTTP/1.1\r\nhost: h\r\n\r\n';
 
@@ -33,7 +33,7 @@ describe('arrivals', () => {
     arrivals = new NewConnections();
     arrivedUs = [];
     server = createServer((message, response) => {
-      arrivedUs.push(arrivalUsOf(message));
+      arrivedUs.push(takeArrivalUs(message));
       response.end();
     });
     arrivals.watch(server);

@@ -17,7 +17,7 @@ const noted = new WeakMap<IncomingMessage, number>();
 
 /** Records the arrival time of a request that is handled later. */
 export function noteArrival(message: IncomingMessage): void {
-  noted.set(message, arrivalUsOf(message));
+  noted.set(message, takeArrivalUs(message));
 }
 
 /**
@@ -25,7 +25,7 @@ export function noteArrival(message: IncomingMessage): void {
  * in the next turn of the event loop, so its time begins at the accept. The time of any other
  * request begins when its headers are read.
  */
-export function arrivalUsOf(message: IncomingMessage): number {
+export function takeArrivalUs(message: IncomingMessage): number {
   const notedUs = noted.get(message);
   if (notedUs !== undefined) return notedUs;
   const { socket } = message;

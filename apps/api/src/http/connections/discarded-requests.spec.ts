@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchange } from '../../../test/raw-http';
-import { ConnectionRequest, ConnectionResponse } from './turnstile';
+import { ConnectionRequest, ConnectionResponse } from './request-pacing';
 
 const CLASSES = { IncomingMessage: ConnectionRequest, ServerResponse: ConnectionResponse };
 const HEAD = 'POST /at HTTP/1.1\r\nhost: h\r\n';

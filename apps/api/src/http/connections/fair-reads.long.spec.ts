@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchange } from '../../../test/raw-http';
 import { FairReads } from './fair-reads';
-import { Turnstile } from './turnstile';
+import { RequestPacing } from './request-pacing';
 
 /** Waiting requests that one turn may read. */
 const MOST = 256;
@@ -76,7 +76,7 @@ describe('fair reads', () => {
     let inTurn = 0;
     let most = 0;
     const reads = new FairReads();
-    const { pass } = new Turnstile(({ url }, response) => response.end(url), reads);
+    const { pass } = new RequestPacing(({ url }, response) => response.end(url), reads);
     server = createServer((message, response) => {
       if (inTurn === 0) setImmediate(() => (inTurn = 0));
       inTurn += 1;

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchange, parseAnswer } from '../../../test/raw-http';
-import { withStrictHeads } from './turnstile';
+import { withStrictHeads } from './request-pacing';
 
 const HEADS = [
   ['GET / HTTP/1.1', []],

@@ -6,16 +6,16 @@ import type { Socket } from 'node:net';
  * trace and three events. For hundreds of requests that have not begun, this takes longer than to
  * read them. Nothing waits for their end.
  */
-export function spareDestroy(message: IncomingMessage): void {
-  message.destroy = stay;
+export function disableDestroy(message: IncomingMessage): void {
+  message.destroy = ignoreDestroy;
 }
 
 /** Reverts `spareDestroy` for a request that begins. */
-export function allowDestroy(message: IncomingMessage): void {
+export function enableDestroy(message: IncomingMessage): void {
   message.destroy = IncomingMessage.prototype.destroy;
 }
 
-function stay(this: IncomingMessage): IncomingMessage {
+function ignoreDestroy(this: IncomingMessage): IncomingMessage {
   return this;
 }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { streamWrites } from '../connections/turnstile';
+import { streamWrites } from '../connections/request-pacing';
 import type { WireTap } from '../wire-tap';
 
 /** A stream with more unsent bytes than this has no active reader. */

@@ -21,10 +21,10 @@ export function isLongBody(body: unknown): body is Body {
  * a client that is behind.
  */
 export function longBody(body: Body): Readable {
-  return Readable.from(piecesOf(body), { objectMode: false });
+  return Readable.from(readPieces(body), { objectMode: false });
 }
 
-async function* piecesOf(body: Body): AsyncGenerator<Uint8Array> {
+async function* readPieces(body: Body): AsyncGenerator<Uint8Array> {
   let from = 0;
   while (from < body.length) {
     const to = pieceEnd(body, from);

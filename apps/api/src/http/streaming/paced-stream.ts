@@ -33,7 +33,7 @@ export class PacedStream {
     if (!this.isSending) void this.send();
   }
 
-  /** Behind what waits. */
+  /** After everything that waits. */
   endStream(): void {
     this.isOver = true;
     if (!this.isSending) this.stream.endStream('');

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Beat } from '@baton/clock';
+import { PeriodicTimer } from '@baton/clock';
 import {
   Injectable,
   type OnApplicationBootstrap,
@@ -23,14 +23,14 @@ interface Watched {
 @Injectable()
 export class ReaderWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly answers = new Map<ServerResponse, Watched>();
-  private beat: Beat | undefined;
+  private timer: PeriodicTimer | undefined;
 
   onApplicationBootstrap(): void {
-    this.beat = new Beat(SWEEP_EVERY_MS, () => this.sweep(performance.now()));
+    this.timer = new PeriodicTimer(SWEEP_EVERY_MS, () => this.sweep(performance.now()));
   }
 
   onApplicationShutdown(): void {
-    this.beat?.stop();
+    this.timer?.stop();
   }
 
   /** Watches until the answer is complete or its connection closed. */

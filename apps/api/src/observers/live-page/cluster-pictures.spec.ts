@@ -8,7 +8,7 @@ import { SequenceTable } from '../../frames/sequence-table';
 import type { AdmissionGate } from '../../request/admit/admission-gate';
 import { Observers } from '../port/observers';
 import type { ObservedCall, ObservedRequest, TokenNews } from '../port/port';
-import { Siblings } from '../../siblings/siblings';
+import { ApiProcesses } from '../../processes/api-processes';
 import type { Timelines } from '../timelines/timelines';
 import { ClusterPictures, picturePhaseOf } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
@@ -16,7 +16,7 @@ import { pictureRatesOf } from './rates';
 import { pictureStepTimes } from './step-times';
 
 const OWNER = {} as SequenceOwner;
-const PUNCTUAL = { punctuality: { latenessMs: () => 0 } } as unknown as Transport;
+const ON_TIME = { processClock: { latenessMs: () => 0 } } as unknown as Transport;
 
 function jobOf(streamId: number): EngineJob {
   const arrivalUs = Math.round((performance.timeOrigin + 1_000) * 1_000);
@@ -45,9 +45,9 @@ function picturesOf(table: SequenceTable, engines: readonly string[] = []): Clus
     { living: () => living } as unknown as ClusterView,
     table,
     { waiting: () => waiting } as unknown as AdmissionGate,
-    new RateMeter(defaultConfig(), PUNCTUAL),
+    new RateMeter(defaultConfig(), ON_TIME),
     { takenBy: () => undefined } as unknown as Timelines,
-    Siblings.none(),
+    ApiProcesses.none(),
   );
 }
 
@@ -179,7 +179,7 @@ function tell(meter: RateMeter, sequence: Sequence, news: Partial<TokenNews>): v
 
 describe('rates', () => {
   it('cover the last second, in simulated time', () => {
-    const meter = new RateMeter(defaultConfig({ speedup: 10 }), PUNCTUAL);
+    const meter = new RateMeter(defaultConfig({ speedup: 10 }), ON_TIME);
     const sequence = open(new SequenceTable());
     const sequences = [sequence, sequence, sequence];
     meter.switchOn(1_000);
@@ -203,7 +203,7 @@ describe('rates', () => {
   });
 
   it('have the share of late tokens when it voids the latencies', () => {
-    const meter = new RateMeter(defaultConfig({ speedup: 10 }), PUNCTUAL);
+    const meter = new RateMeter(defaultConfig({ speedup: 10 }), ON_TIME);
     const sequence = open(new SequenceTable());
     const arrive = (count: number, lateMs: number): void => {
       const stampedUs = (performance.timeOrigin + 2_000 - lateMs) * 1_000;
@@ -221,7 +221,7 @@ describe('rates', () => {
 
   it('have the worst pause of the API processes when it is longer than starved_after', () => {
     const pausedFor = (latenessMs: number): RateMeter => {
-      const transport = { punctuality: { latenessMs: () => latenessMs } } as unknown as Transport;
+      const transport = { processClock: { latenessMs: () => latenessMs } } as unknown as Transport;
       return new RateMeter(defaultConfig({ starvedAfter: 0.5 }), transport);
     };
     const parts = [400, 900, 700].map((pauseMs) => pausedFor(pauseMs).take(0));
@@ -230,7 +230,7 @@ describe('rates', () => {
   });
 
   it('count refusals for lack of capacity, not invalid requests', () => {
-    const meter = new RateMeter(defaultConfig(), PUNCTUAL);
+    const meter = new RateMeter(defaultConfig(), ON_TIME);
     meter.switchOn(0);
     for (const code of ['admission_refused', 'model_not_found'] as const) {
       meter.refused({} as ObservedCall, new BatonError(code));
@@ -239,7 +239,7 @@ describe('rates', () => {
   });
 
   it('count refusals by their reason, the most frequent first', () => {
-    const meter = new RateMeter(defaultConfig(), PUNCTUAL);
+    const meter = new RateMeter(defaultConfig(), ON_TIME);
     meter.switchOn(0);
     for (const code of ['queue_full', 'flow_timeout', 'flow_timeout'] as const) {
       meter.refused({} as ObservedCall, new BatonError(code));
@@ -254,7 +254,7 @@ describe('rates', () => {
   });
 
   it('are counted only while a live page is open', () => {
-    const meter = new RateMeter(defaultConfig(), PUNCTUAL);
+    const meter = new RateMeter(defaultConfig(), ON_TIME);
     const observers = new Observers([meter]);
     const request = { sequences: [open(new SequenceTable())] } as unknown as ObservedRequest;
     observers.opened(request);

@@ -12,7 +12,7 @@ import { ClusterView } from '../../cluster/cluster-view';
 import { CONFIG } from '../../tokens';
 import type { ObservedSequence } from '../port/port';
 import { type LiveSequence, LiveSequences, WaitingTotals } from '../port/state';
-import { Siblings } from '../../siblings/siblings';
+import { ApiProcesses } from '../../processes/api-processes';
 import { Timelines } from '../timelines/timelines';
 import { RateMeter } from './rate-meter';
 import { type RateFacts, pictureRatesOf } from './rates';
@@ -39,7 +39,7 @@ export function picturePhaseOf(
   return received > 0 || stage === 'decode' ? DECODE : PREFILL;
 }
 
-/** What one API process adds to a picture. Plain values, so that siblings can send it. */
+/** The part of one API process in a picture: plain values that other processes can send. */
 export interface PicturePart {
   /** Requests by phase, including those not shown. */
   readonly phases: readonly number[];
@@ -57,7 +57,7 @@ type PictureRequest = readonly [
 
 /**
  * Takes pictures of the cluster for the live page, from the state of this process and from the
- * parts that its siblings send.
+ * parts that the other API processes send.
  */
 @Injectable()
 export class ClusterPictures {
@@ -71,7 +71,7 @@ export class ClusterPictures {
     private readonly totals: WaitingTotals,
     private readonly meter: RateMeter,
     private readonly timelines: Timelines,
-    private readonly siblings: Siblings,
+    private readonly apiProcesses: ApiProcesses,
   ) {}
 
   /** The names of the requests in the last picture. */
@@ -99,7 +99,7 @@ export class ClusterPictures {
     return { phases, requests, rates: this.meter.take(nowMs) };
   }
 
-  /** A picture of the cluster. @param others the parts of the siblings */
+  /** A picture of the cluster. @param others the parts of the other API processes */
   take(nowMs: number, others: readonly PicturePart[] = []): ClusterPicture {
     const living = this.cluster.living();
     const parts = [this.part(nowMs), ...others];
@@ -141,7 +141,7 @@ export class ClusterPictures {
 
   /** Stream ids are unique in their process, the keys of pictures in all of a port. */
   private nameOf({ streamId, job }: ObservedSequence): RequestName {
-    const { count, place } = this.siblings;
+    const { count, place } = this.apiProcesses;
     const key = streamId * count + place;
     return this.named.get(key) ?? [key, job.requestId, job.promptTokens, job.maxTokens];
   }

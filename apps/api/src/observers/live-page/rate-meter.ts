@@ -56,7 +56,7 @@ export class RateMeter implements RequestObserver {
 
   constructor(
     @Inject(CONFIG) { speedup, starvedAfter }: BatonConfig,
-    @Inject(TRANSPORT) private readonly transport: Pick<Transport, 'punctuality'>,
+    @Inject(TRANSPORT) private readonly transport: Pick<Transport, 'processClock'>,
   ) {
     this.speedup = speedup;
     this.starvedAfterMs = starvedAfter * 1_000;
@@ -100,7 +100,7 @@ export class RateMeter implements RequestObserver {
     const sumOf = (value: (slot: Slot) => number): number =>
       slots.reduce((sum, slot) => sum + value(slot), 0);
     const codes = new Set(slots.flatMap(({ refused }) => [...refused.keys()]));
-    const pauseMs = this.transport.punctuality.latenessMs();
+    const pauseMs = this.transport.processClock.latenessMs();
     const facts = {
       seconds: ((nowMs - startMs) / 1_000) * speedup,
       ttft: merged(slots.map(({ ttft }) => ttft)),

@@ -1,7 +1,7 @@
 import { areTooLate, IntervalHistogram, type PlainHistogram } from '@baton/analysis';
 import type { PictureRates, Quantiles } from '@baton/contract';
 
-/** What one API process counted in the last second. Plain values, so that siblings can send it. */
+/** Counts of one API process in the last second: plain values that other processes can send. */
 export interface RateFacts {
   /** Length of the time counted, simulated. */
   readonly seconds: number;

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { defaultConfig } from '@baton/config';
 import type { Transport } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Siblings } from '../../siblings/siblings';
+import { ApiProcesses } from '../../processes/api-processes';
 import { Observers } from '../port/observers';
 import type { ClusterPictures } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
@@ -31,7 +31,7 @@ class Connection extends EventEmitter {
   }
 }
 
-const PUNCTUAL = { punctuality: { latenessMs: () => 0 } } as unknown as Transport;
+const ON_TIME = { processClock: { latenessMs: () => 0 } } as unknown as Transport;
 
 let taken = 0;
 let viewers: Viewers;
@@ -45,10 +45,10 @@ beforeEach(() => {
     forget: () => undefined,
   } as unknown as ClusterPictures;
   const identity = { apiId: 'api-test', startedAt: 0 };
-  const meter = new RateMeter(defaultConfig(), PUNCTUAL);
+  const meter = new RateMeter(defaultConfig(), ON_TIME);
   const observers = new Observers([meter]);
-  const siblings = Siblings.none();
-  viewers = new Viewers(defaultConfig(), identity, pictures, meter, observers, siblings);
+  const apiProcesses = ApiProcesses.none();
+  viewers = new Viewers(defaultConfig(), identity, pictures, meter, observers, apiProcesses);
 });
 afterEach(() => {
   viewers.beforeApplicationShutdown();

@@ -5,7 +5,7 @@ import { VERSION } from '@baton/kernel';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { unsentBytes } from '../../http/streaming/event-stream';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
-import { Siblings } from '../../siblings/siblings';
+import { ApiProcesses } from '../../processes/api-processes';
 import { Observers } from '../port/observers';
 import { ClusterPictures, type PicturePart } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
@@ -16,7 +16,7 @@ export const MOST_VIEWERS = 16;
 const MOST_UNSENT_BYTES = 512 * 1024;
 /** Pictures in a row that a viewer may miss before its connection is closed. */
 const MOST_MISSED = 40;
-/** A sibling with an open live page asks for a part of each picture. */
+/** An API process with an open live page requests a part of each picture from the others. */
 const SIBLING_LOOKS_MS = 2_000;
 
 interface Viewer {
@@ -33,8 +33,8 @@ interface Viewer {
 export class Viewers implements BeforeApplicationShutdown {
   private readonly viewers = new Set<Viewer>();
   private timer: NodeJS.Timeout | undefined;
-  /** Runs while a sibling has an open live page. */
-  private siblingLooks: NodeJS.Timeout | undefined;
+  /** Runs while another API process has an open live page. */
+  private otherViewers: NodeJS.Timeout | undefined;
   private isTaking = false;
 
   constructor(
@@ -43,10 +43,10 @@ export class Viewers implements BeforeApplicationShutdown {
     private readonly pictures: ClusterPictures,
     private readonly meter: RateMeter,
     private readonly observers: Observers,
-    private readonly siblings: Siblings,
+    private readonly apiProcesses: ApiProcesses,
   ) {
-    siblings.answer('pictures', () => {
-      this.measureForSibling();
+    apiProcesses.answer('pictures', () => {
+      this.measureForOthers();
       return this.pictures.part(performance.now());
     });
   }
@@ -98,10 +98,10 @@ export class Viewers implements BeforeApplicationShutdown {
     this.rest();
   }
 
-  private measureForSibling(): void {
-    clearTimeout(this.siblingLooks);
-    this.siblingLooks = setTimeout(() => {
-      this.siblingLooks = undefined;
+  private measureForOthers(): void {
+    clearTimeout(this.otherViewers);
+    this.otherViewers = setTimeout(() => {
+      this.otherViewers = undefined;
       this.rest();
     }, SIBLING_LOOKS_MS).unref();
     this.measure();
@@ -114,7 +114,7 @@ export class Viewers implements BeforeApplicationShutdown {
   }
 
   private rest(): void {
-    if (this.timer !== undefined || this.siblingLooks !== undefined) return;
+    if (this.timer !== undefined || this.otherViewers !== undefined) return;
     this.meter.switchOff();
     this.observers.refresh();
   }
@@ -125,14 +125,14 @@ export class Viewers implements BeforeApplicationShutdown {
   }
 
   private tick(): void {
-    if (!this.siblings.areThere) this.send([]);
+    if (!this.apiProcesses.areThere) this.send([]);
     else if (!this.isTaking) void this.takeTogether();
   }
 
-  /** Skips pictures while siblings are late. */
+  /** Skips pictures while other API processes are late. */
   private async takeTogether(): Promise<void> {
     this.isTaking = true;
-    const others = await this.siblings.ask('pictures', null);
+    const others = await this.apiProcesses.query('pictures', null);
     this.isTaking = false;
     if (this.timer !== undefined) this.send(others as readonly PicturePart[]);
   }

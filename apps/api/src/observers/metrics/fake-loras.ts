@@ -1,5 +1,5 @@
 import { renderNumbers } from '@baton/telemetry';
-import { type BatonConfig, fakeMetricsOf } from '@baton/config';
+import { type BatonConfig, parseFakeMetrics } from '@baton/config';
 
 const HEAD = { name: 'vllm:lora_requests_info', help: 'Running stats on lora requests.' };
 
@@ -7,7 +7,7 @@ const HEAD = { name: 'vllm:lora_requests_info', help: 'Running stats on lora req
  * The LoRA adapters that fake metrics report as running and waiting; nothing without fake metrics.
  */
 export function renderFakeLoras({ fakeMetrics, maxLoras }: BatonConfig): string {
-  const loras = fakeMetricsOf(fakeMetrics)?.loras;
+  const loras = parseFakeMetrics(fakeMetrics)?.loras;
   if (loras === undefined) return '';
   const series = loras.map(({ running, waiting, timestamp }) => ({
     labels: {

@@ -9,7 +9,7 @@ const LISTENERS = {
 } as unknown as Listeners;
 
 function pageOf(latenessMs: number): string {
-  const transport = { punctuality: { latenessMs: () => latenessMs } } as unknown as Transport;
+  const transport = { processClock: { latenessMs: () => latenessMs } } as unknown as Transport;
   return new LoopMetrics(LISTENERS, transport).render();
 }
 

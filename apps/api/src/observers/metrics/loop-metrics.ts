@@ -38,7 +38,7 @@ export class LoopMetrics implements OnApplicationBootstrap, OnApplicationShutdow
       gauge(
         'baton:api_starved_seconds',
         'Longest recent pause of the front; it loses half of its weight in lateness_half_life.',
-        this.transport.punctuality.latenessMs() / 1_000,
+        this.transport.processClock.latenessMs() / 1_000,
       ),
       counter(
         'baton:api_event_loop_turns_total',

@@ -12,7 +12,7 @@ const NO_POLICIES = { prefill: 'pull', decode: 'pull', aggregated: 'pull' } as c
 @Injectable()
 export class PlacementMetrics implements RequestObserver {
   private prefillsOnDecode = 0;
-  private rehomedJobs = 0;
+  private movedJobs = 0;
   private sloRefusals = 0;
   private policyRefusals = 0;
   private policies: Readonly<Record<Stage, string>> = NO_POLICIES;
@@ -34,8 +34,8 @@ export class PlacementMetrics implements RequestObserver {
     if (code === 'admission_refused') this.policyRefusals += 1;
   }
 
-  rehomed(jobs: number): void {
-    this.rehomedJobs += jobs;
+  jobsMoved(jobs: number): void {
+    this.movedJobs += jobs;
   }
 
   opened({ sequences }: ObservedRequest): void {
@@ -74,7 +74,7 @@ export class PlacementMetrics implements RequestObserver {
         'baton:rehomed_jobs_total',
         'Jobs taken out of the queue of an engine that drained, fell silent or was lost, ' +
           'and placed again.',
-        this.rehomedJobs,
+        this.movedJobs,
       ),
       this.counter(
         'baton:slo_refusals_total',

@@ -78,7 +78,7 @@ const MAX_ENGINES = 4_096;
 export class RequestMetrics implements RequestObserver {
   private readonly byEngine = new Map<string, EngineObservations>();
   private readonly unobserved: EngineObservations;
-  /** Prompts of which some choices have ended, by their place in the answer. */
+  /** Prompts with ended choices, by their place in the answer. */
   private readonly unfinished = new WeakMap<ObservedRequest, Map<number, Choices>>();
   private slowReaders = 0;
   private endedSequences = 0;

@@ -10,7 +10,7 @@ describe('vllm:engine_sleep_state', () => {
   const post = (path: string): Promise<Response> =>
     fetch(`${cluster.api.url}${path}`, { method: 'POST' });
 
-  /** Of both engines, in the order of vLLM's states. */
+  /** Counts of both engines, in the order of vLLM's states. */
   async function states(): Promise<number[]> {
     const names = ['awake', 'weights_offloaded', 'discard_all'];
     return Promise.all(

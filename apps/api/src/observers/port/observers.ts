@@ -55,8 +55,8 @@ export class Observers implements ObservedEvents {
     for (const observer of this.subscribed.tokens) observer.tokens(sequence, news);
   }
 
-  rehomed(jobs: number): void {
-    for (const observer of this.subscribed.rehomed) observer.rehomed(jobs);
+  jobsMoved(jobs: number): void {
+    for (const observer of this.subscribed.jobsMoved) observer.jobsMoved(jobs);
   }
 
   written(header: FrameHeader): void {
@@ -82,7 +82,7 @@ function subscribersAmong(all: readonly RequestObserver[]): Subscribed {
     noted: wants('noted'),
     faulted: wants('faulted'),
     tokens: wants('tokens'),
-    rehomed: wants('rehomed'),
+    jobsMoved: wants('jobsMoved'),
     written: wants('written'),
     ended: wants('ended'),
     closed: wants('closed'),

@@ -63,7 +63,7 @@ export interface SequenceHistory {
   readonly transferredTokens: number;
   /** Start of its first step on the engine that computes its prompt. */
   readonly scheduledUs: number | undefined;
-  /** When its prompt was held for a decode engine. */
+  /** Time at which its prompt was held for a decode engine. */
   readonly heldUs: number | undefined;
   /** Start of its first step on the engine that took over its KV. */
   readonly decodeUs: number | undefined;
@@ -99,14 +99,14 @@ export interface TokenNews {
   readonly count: number;
   /** Now, ms of `performance.now()`. */
   readonly nowMs: number;
-  /** When the tokens before these came; 0 for the first ones. */
+  /** Time of the tokens before these; 0 for the first ones. */
   readonly previousMs: number;
   /** The engine's stamp, µs of the wall clock since the Unix epoch. */
   readonly stampedUs: number;
   readonly header: FrameHeader;
 }
 
-/** How a sequence or a whole request ended. */
+/** The end of a sequence or of a whole request. */
 export interface End {
   readonly reason: EndReason;
   /** The error of a failed sequence or request. */
@@ -132,7 +132,7 @@ export interface ObservedEvents {
   /** The hot path: once per entry of a token frame. */
   tokens(sequence: ObservedSequence, news: TokenNews): void;
   /** This many jobs of an engine that left were placed again. */
-  rehomed(jobs: number): void;
+  jobsMoved(jobs: number): void;
   /** All tokens of a frame are written. */
   written(header: FrameHeader): void;
   /** Once for each sequence that was opened. */
@@ -150,6 +150,6 @@ export interface RequestObserver extends Partial<ObservedEvents> {
   readonly isOn?: boolean;
   /** Opens its files and channels. @throws UsageError when a file cannot be written */
   start?(): Promise<void>;
-  /** Writes what is not yet written. */
+  /** Writes the remaining data. */
   stop?(): Promise<void>;
 }

@@ -11,9 +11,12 @@ const MOST_PRIORITY = 2 ** 31 - 1;
 export interface RowContext {
   readonly request: ObservedRequest;
   readonly gaps: Gaps;
-  /** Replaces the measurements of this cluster. Undefined: no router in front decides. */
+  /**
+   * Replaces the measurements of this cluster. Undefined when no router in front makes the
+   * decisions.
+   */
   readonly outside: OutsideDecision | undefined;
-  /** Undefined: no classes are configured. */
+  /** Undefined without configured classes. */
   readonly sloClass: string | undefined;
   /** Instant 0 of the recording, µs since the Unix epoch. */
   readonly startedUs: number;

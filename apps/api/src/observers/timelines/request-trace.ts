@@ -2,7 +2,7 @@ import type { EngineFact, EngineFacts, EngineJob, Epoch, RunFacts, Stage } from 
 import type { Tenant } from '../../http/request-context';
 import type { End, ObservedSequence, SequenceHistory } from '../port/port';
 
-/** As many as V8 keeps inside the object: a larger array is memory of its own. */
+/** Rows of a small trace: V8 stores an array of this length inside the object. */
 const FIRST_ROWS = 4;
 export const MOST_ROWS = 128;
 /** Facts kept of one run: more than any normal run has. */

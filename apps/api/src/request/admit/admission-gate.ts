@@ -78,7 +78,7 @@ export class AdmissionGate {
     if (stage !== undefined) this.shift(stage, 1);
   }
 
-  /** Reads the lateness of the most punctual engine of each stage. */
+  /** Reads the smallest lateness of the engines of each stage. */
   noteEngines(engines: readonly EnginePresence[]): void {
     for (const stage of STAGES) {
       const own = engines.filter((engine) => engine.stage === stage && engine.state === 'ready');
@@ -100,7 +100,7 @@ export class AdmissionGate {
    */
   private limitOf(stage: Stage): number {
     const { maxWaitingRequests, starvedAfter } = this.config;
-    const ownMs = this.transport.punctuality.latenessMs();
+    const ownMs = this.transport.processClock.latenessMs();
     const factor = Math.max(ownMs, this.latenessMs[stage]) / (starvedAfter * 1_000);
     return Math.max(1, Math.floor(maxWaitingRequests / Math.max(1, factor)));
   }

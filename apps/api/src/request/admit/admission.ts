@@ -3,12 +3,12 @@ import type { OutputPlan } from '@baton/text';
 import type { Charge } from '../../http/access/rate-limits';
 import type { SettledLeg } from '../../routers/leg';
 import type { Route } from '../route/route';
-import type { Asked, Call } from '../take/call';
+import type { CheckedRequest, Call } from '../take/call';
 
 /** A checked request with its routes. */
 export interface Routed {
   readonly call: Call;
-  readonly asked: Asked;
+  readonly checked: CheckedRequest;
   readonly leg: SettledLeg;
   /** One per sequence. */
   readonly routes: readonly Route[];

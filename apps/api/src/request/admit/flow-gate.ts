@@ -164,7 +164,7 @@ export class FlowGate implements OnApplicationShutdown {
     this.alarm = this.clock.wall.around(dueUs, () => this.releaseWaiting());
   }
 
-  /** Without a broker the next step would refuse one request after the other: they wait. */
+  /** Requests wait while the broker is gone, because the next step would refuse each of them. */
   private capacity(): number {
     const { cluster } = this;
     if (!this.transport.isConnected) return 0;

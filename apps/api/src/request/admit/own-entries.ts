@@ -5,9 +5,9 @@ type PerStage = Readonly<Record<Stage, number>>;
 const NONE: PerStage = { prefill: 0, decode: 0, aggregated: 0 };
 
 /**
- * Without asking, a process uses at most 1/32 of the free places until they are counted again. A
- * single process never exceeds the limit. Of several, each but one may exceed it by this share,
- * while its entries are on the way to the broker.
+ * A process enters requests without a query to the broker, at most 1/32 of the free places until
+ * the next count. A single process never exceeds the limit. Among N processes, N − 1 may each
+ * exceed it by this share while their entries are on the way to the broker.
  */
 const PLACES_SHARED_BY = 32;
 /** Greatest age of counts that allow an entry. Older counts mean that the broker is silent. */

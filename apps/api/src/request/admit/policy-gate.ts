@@ -77,7 +77,7 @@ export class PolicyGate {
 
   /** `stage`: where the prompt is computed. */
   private check(stage: Stage, prompt: PromptFacts, promise: Promised): void {
-    const facts = this.routing.admissionOf(stage, prompt, this.waitingIn(stage));
+    const facts = this.routing.observeForAdmission(stage, prompt, this.waitingIn(stage));
     const context = facts && { ...facts, ...promise };
     const policy = context && this.policyOf?.(context);
     if (!context || !policy || policy.admit(context)) {

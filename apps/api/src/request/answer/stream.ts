@@ -9,7 +9,7 @@ export interface Streamed {
   readonly sequences: readonly OpenedStream[];
   /** Called once, before the first token. */
   open(): string;
-  /** When every sequence has finished. */
+  /** Time at which every sequence has finished. */
   finishStream(facts: Partial<AnswerFacts>): string;
   /** The events of a failure after the first byte, and the end. */
   fail(error: BatonError): string;

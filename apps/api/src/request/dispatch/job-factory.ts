@@ -25,7 +25,7 @@ interface JobContext {
   readonly baseId: string;
   readonly salt: number;
   readonly arrivalUs: number;
-  /** When flow control released the request; its arrival if it did not wait. */
+  /** Time at which flow control released the request; its arrival if it did not wait. */
   readonly causeUs: number;
   /** The LoRA adapter that the request names; undefined: the base model. */
   readonly adapter: string | undefined;
@@ -73,8 +73,8 @@ export class JobFactory {
   }
 
   private contextOf(admission: Admission, head: AnswerHead): JobContext {
-    const { call, asked, charge, faults } = admission;
-    const { request, isExecuted } = asked;
+    const { call, checked, charge, faults } = admission;
+    const { request, isExecuted } = checked;
     const { headers } = call.message;
     const own =
       headers[PRIORITY_HEADER] === undefined

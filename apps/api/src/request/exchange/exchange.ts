@@ -1,4 +1,4 @@
-import { quicken } from '@baton/clock';
+import { speedUpTimers } from '@baton/clock';
 import type { BatonError, EndReason, EngineJob, ErrorCode } from '@baton/contract';
 import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import type { Aborter } from '../../frames/aborter';
@@ -87,7 +87,7 @@ export class Exchange implements SequenceOwner, ObservedRequest {
 
   /** Opens one sequence per job; `jobOf` gets the stream id under which its tokens will come. */
   openSequences(count: number, jobOf: (index: number, streamId: number) => EngineJob): void {
-    quicken();
+    speedUpTimers();
     const nowMs = performance.now();
     for (let index = 0; index < count; index += 1) {
       const opening = { index, nowMs, jobOf: (streamId: number) => jobOf(index, streamId) };

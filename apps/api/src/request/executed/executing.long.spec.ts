@@ -197,7 +197,7 @@ describe('stages that execute on servers', () => {
     },
   );
 
-  /** The events of a stream; its server goes on once its first event has been read. */
+  /** The events of a stream; its server continues when its first event has been read. */
   async function afterFirst(goOn: (response: ServerResponse) => void): Promise<string[]> {
     let held: ServerResponse | undefined;
     const [, decode] = await split(prefills, (_seen, response) => {

@@ -6,7 +6,7 @@ import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { bodyText } from '../../http/body-parser';
 import { CONFIG, TRANSPORT } from '../../tokens';
-import type { Asked, Call } from '../take/call';
+import type { CheckedRequest, Call } from '../take/call';
 import { PassThroughAnswer } from '../answer/executed';
 
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
@@ -37,7 +37,7 @@ export class Executions {
    * The server checks and answers the fields, so this reads only those that placement needs. Throws
    * `not_executed` for anything but text.
    */
-  ask(call: Call, limits: RequestLimits): Asked {
+  check(call: Call, limits: RequestLimits): CheckedRequest {
     const endpoint = endpointOf(call);
     const request = executedRequest(endpoint, call.body, limits);
     const { dialect } = this.config;

@@ -34,7 +34,7 @@ export class FaultInjector implements OnModuleInit {
     this.settings.follow((settings) => {
       const faults = faultSettings(settings);
       this.hasRules = faults.rules.length > 0 || faults.failureInjectionRate > 0;
-      this.book.adopt(faults);
+      this.book.replace(faults);
     });
   }
 

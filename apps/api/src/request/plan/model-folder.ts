@@ -21,7 +21,7 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export async function tokenizerOfFolder(folder: string): Promise<Tokenizer | undefined> {
   const path = join(folder, TOKENIZER);
-  if (existsSync(path)) return readTokenizer(path, await endOf(folder));
+  if (existsSync(path)) return readTokenizer(path, await readEndToken(folder));
   const other = OTHER_FORMS.find((file) => existsSync(join(folder, file)));
   if (other === undefined) return undefined;
   throw new UsageError(
@@ -36,9 +36,9 @@ export async function tokenizerOfFolder(folder: string): Promise<Tokenizer | und
  */
 export async function templateOfFolder(folder: string): Promise<ChatTemplate | undefined> {
   const path = join(folder, TEMPLATE);
-  if (existsSync(path)) return known(await contentOf(path), path);
+  if (existsSync(path)) return known(await readText(path), path);
   const place = `${join(folder, CONFIG)}: chat_template`;
-  const jinja = jinjaOf((await configOf(folder))['chat_template'], place);
+  const jinja = jinjaOf((await readConfig(folder))['chat_template'], place);
   return jinja === undefined ? undefined : known(jinja, place);
 }
 
@@ -61,18 +61,18 @@ function jinjaOf(value: unknown, place: string): string | undefined {
   throw new UsageError(`${place} must be a text, or a list with a template named default.`);
 }
 
-async function endOf(folder: string): Promise<string | undefined> {
-  const value = (await configOf(folder))['eos_token'];
+async function readEndToken(folder: string): Promise<string | undefined> {
+  const value = (await readConfig(folder))['eos_token'];
   if (value === undefined || value === null) return undefined;
   const end = typeof value === 'string' ? value : (value as Fields)['content'];
   if (typeof end === 'string') return end;
   throw new UsageError(`${join(folder, CONFIG)}: eos_token must be a text.`);
 }
 
-async function configOf(folder: string): Promise<Fields> {
+async function readConfig(folder: string): Promise<Fields> {
   const path = join(folder, CONFIG);
   if (!existsSync(path)) return {};
-  const text = await contentOf(path);
+  const text = await readText(path);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -83,7 +83,7 @@ async function configOf(folder: string): Promise<Fields> {
   throw new UsageError(`${path} cannot be used: it must be a map.`);
 }
 
-async function contentOf(path: string): Promise<string> {
+async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

@@ -8,7 +8,7 @@ import { type AnswerSource, promptHash } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '../../tokens';
 import type { Call } from '../take/call';
-import type { AskedPrompt, Reply } from './text-models/text-model';
+import type { TextPrompt, Reply } from './text-models/text-model';
 import { TextSetup } from './text-setup';
 
 /** Paths with body shapes of their own, which are read again as a chat. */
@@ -39,7 +39,7 @@ export class Replies {
   async to(call: Call, request: GenerationRequest): Promise<AnswerSources> {
     const { model } = this.setup.parts;
     if (model === undefined) return NONE;
-    const replies = await model.replies(this.asked(call, request));
+    const replies = await model.replies(this.promptsOf(call, request));
     await this.wait(call, replies);
     const error = replies.find((reply) => reply.error !== undefined)?.error;
     if (error !== undefined) throw error;
@@ -56,7 +56,7 @@ export class Replies {
     await Promise.race([isOver, hasLeft]).finally(() => end.abort());
   }
 
-  private asked(call: Call, request: GenerationRequest): readonly AskedPrompt[] {
+  private promptsOf(call: Call, request: GenerationRequest): readonly TextPrompt[] {
     const { model, user, stream: isStream } = request;
     const shared = {
       model,
@@ -75,7 +75,7 @@ export class Replies {
 }
 
 /** The hash reads the whole prompt, so many rules with a probability share one. */
-function chanceOf(hashed: Parameters<typeof promptHash>[0]): AskedPrompt['chance'] {
+function chanceOf(hashed: Parameters<typeof promptHash>[0]): TextPrompt['chance'] {
   let hash: number | undefined;
   return (purpose) => unitOf(mix((hash ??= promptHash(hashed)), hashString(purpose)));
 }

@@ -45,7 +45,7 @@ export class TextSetup implements OnApplicationShutdown {
   /** Throws a `UsageError` for an unknown name and an unusable file. */
   static async open(config: BatonConfig, logger: Logger): Promise<TextSetup> {
     const files = textFilesOf(config);
-    const tokenizer = await tokenizerOf(config);
+    const tokenizer = await openTokenizerFor(config);
     const opened =
       files.dataset === undefined ? undefined : await openDataset(files.dataset, tokenizer, logger);
     return new TextSetup({
@@ -70,7 +70,7 @@ export async function openTextParts(
   config: BatonConfig,
   datasetTokens: Int32Array | undefined,
 ): Promise<TextParts> {
-  return textParts(config, await tokenizerOf(config), datasetTokens);
+  return textParts(config, await openTokenizerFor(config), datasetTokens);
 }
 
 async function textParts(
@@ -80,7 +80,7 @@ async function textParts(
 ): Promise<TextParts> {
   return {
     tokenizer,
-    template: await templateOf(config),
+    template: await openTemplateFor(config),
     lengths: {
       answer: lengthModelOf(config, datasetTokens),
       reasoning: reasoningLengthModelOf(config),
@@ -89,14 +89,14 @@ async function textParts(
   };
 }
 
-async function tokenizerOf({ tokenizer, model }: BatonConfig): Promise<Tokenizer> {
+async function openTokenizerFor({ tokenizer, model }: BatonConfig): Promise<Tokenizer> {
   if (tokenizer !== undefined) return openTokenizer(tokenizer);
   const folder = modelFolderOf(model);
   const own = folder === undefined ? undefined : await tokenizerOfFolder(folder);
   return own ?? loadTokenizer('o200k');
 }
 
-async function templateOf({ chatTemplate, model }: BatonConfig): Promise<ChatTemplate> {
+async function openTemplateFor({ chatTemplate, model }: BatonConfig): Promise<ChatTemplate> {
   if (chatTemplate !== 'auto') return templateNamed(chatTemplate);
   const folder = modelFolderOf(model);
   const own = folder === undefined ? undefined : await templateOfFolder(folder);

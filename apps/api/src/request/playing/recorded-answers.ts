@@ -9,7 +9,10 @@ const MAX_CHARS = 512 * 1024 * 1024;
 
 /** The answers of a recording by request; equal requests get their answers in turn. */
 export class RecordedAnswers {
-  private readonly byAsk = new Map<string, { readonly all: RecordedExchange[]; next: number }>();
+  private readonly byRequest = new Map<
+    string,
+    { readonly all: RecordedExchange[]; next: number }
+  >();
   size = 0;
 
   /**
@@ -40,7 +43,7 @@ export class RecordedAnswers {
   }
 
   find(path: string, body: unknown): RecordedExchange | undefined {
-    const known = this.byAsk.get(askOf(path, body));
+    const known = this.byRequest.get(keyOf(path, body));
     if (known === undefined) return undefined;
     const found = known.all[known.next % known.all.length];
     known.next += 1;
@@ -49,10 +52,10 @@ export class RecordedAnswers {
 
   private add(exchange: RecordedExchange): void {
     if (!exchange.complete || exchange.status === 0) return;
-    const ask = askOf(exchange.path, exchange.body);
-    const known = this.byAsk.get(ask) ?? { all: [], next: 0 };
+    const request = keyOf(exchange.path, exchange.body);
+    const known = this.byRequest.get(request) ?? { all: [], next: 0 };
     known.all.push(exchange);
-    this.byAsk.set(ask, known);
+    this.byRequest.set(request, known);
     this.size += 1;
   }
 }
@@ -70,7 +73,7 @@ function exchangeIn(line: string, place: string): RecordedExchange {
 }
 
 /** Bodies with the same keys and values are equal, in any order of their keys. */
-function askOf(path: string, body: unknown): string {
+function keyOf(path: string, body: unknown): string {
   return `${path} ${JSON.stringify(sorted(body))}`;
 }
 

@@ -19,7 +19,7 @@ export interface Route {
    * its flow.
    */
   readonly placed?: Placed;
-  /** When it could start, µs since the Unix epoch; unset if that was its arrival. */
+  /** Time at which it could start, µs since the Unix epoch. Default: its arrival. */
   readonly causeUs?: number;
 }
 
@@ -39,7 +39,7 @@ export function wishedRoute(
         flow: 'hold',
         stage: engine?.stage ?? 'prefill',
         engineId,
-        kvTransferParams: leg.kept,
+        kvTransferParams: leg.earlierParams,
       };
     case 'attach': {
       const stage = engine?.stage ?? 'decode';

@@ -22,12 +22,12 @@ import { WholeAnswer } from '../answer/whole';
 
 /** One HTTP request for work of the engines, as its controller passes it on. */
 export interface Call {
-  readonly ask: Ask;
+  readonly reader: EndpointReader;
   readonly body: unknown;
   /** The incoming message: path and headers. */
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
-  /** When its headers arrived, µs since the Unix epoch. */
+  /** Arrival of its headers, µs since the Unix epoch. */
   readonly arrivalUs: number;
   /** The value of `x-request-id` in the answer. */
   readonly requestId: string;
@@ -47,9 +47,9 @@ export interface Received {
 }
 
 /** A call as the framework delivered it. */
-export function callOf(ask: Ask, { body, request, reply }: Received): Call {
+export function makeCall(reader: EndpointReader, { body, request, reply }: Received): Call {
   return {
-    ask,
+    reader,
     body,
     message: request.raw,
     response: reply.raw,
@@ -80,12 +80,12 @@ export interface Reading {
 export interface ThreadSource {
   /** Names the request among those of this process. */
   readonly ticket: number;
-  readonly ask: string;
+  readonly reader: string;
   /** The parsed body, or its bytes in shared memory. */
   readonly body: unknown;
   readonly models: readonly string[];
   readonly kvCapacityTokens: number | undefined;
-  /** `Ask.extra`. */
+  /** `EndpointReader.extra`. */
   readonly extra: unknown;
 }
 
@@ -95,7 +95,7 @@ export interface ThreadWork {
   readonly budget: ThreadBudget;
 }
 
-/** What is left for one request in the threads, over all its tasks. */
+/** The remaining budget of one request in the threads, over all its tasks. */
 export interface ThreadBudget {
   /** CPU time, ms. */
   cpuMs: number;
@@ -104,7 +104,7 @@ export interface ThreadBudget {
 }
 
 /** A checked call: the cluster's work for it, and the form of its answer. */
-export interface Asked {
+export interface CheckedRequest {
   readonly request: GenerationRequest;
   readonly answerId: (requestId: string) => string;
   /** True when the prompts are only computed: no tokens, no hand-over. */
@@ -122,7 +122,7 @@ export interface Asked {
 }
 
 /** Reads one kind of request for work of the engines. */
-export interface Ask<Read extends Reading = Reading> {
+export interface EndpointReader<Read extends Reading = Reading> {
   /** Name of the reader in a thread; undefined when bodies are read on the event loop. */
   readonly name?: string;
   /** Additional input of the reader beside the body, as data. */
@@ -130,36 +130,36 @@ export interface Ask<Read extends Reading = Reading> {
   /** True when `extra` is long, so that a thread reads it. */
   readonly isHeavy?: boolean;
   /** Set when the body has already been read. */
-  readonly already?: Asked;
+  readonly already?: CheckedRequest;
   /** Stores the document of an answer before its last bytes are sent. Does not reject. */
-  readonly keep?: (id: string, document: () => Promise<string>) => Promise<void>;
+  readonly store?: (id: string, document: () => Promise<string>) => Promise<void>;
   /** Checks a body before anything is queued. Throws `BatonError` for the first fault. */
   read(body: unknown, limits: RequestLimits, extra?: unknown): Read;
-  asked(read: Read, limits: RequestLimits): Asked;
+  check(read: Read, limits: RequestLimits): CheckedRequest;
 }
 
 /** The two readers of text requests in OpenAI's shapes. */
-export const TEXT_ENDPOINTS: Readonly<Record<Endpoint, Ask>> = {
-  chat: textAsk('chat', parseChat),
-  completions: textAsk('completions', parseCompletion),
+export const TEXT_ENDPOINTS: Readonly<Record<Endpoint, EndpointReader>> = {
+  chat: textReader('chat', parseChat),
+  completions: textReader('completions', parseCompletion),
 };
 
 /** Several conversations in one chat. */
-export const askChatBatch = textAsk('chat-batch', parseChatBatch);
+export const chatBatchReader = textReader('chat-batch', parseChatBatch);
 
 /** A reader whose body has been read already. A thread reads it again for its tasks. */
-export function askedAlready(asked: Asked, ask: Ask): Ask {
-  return { ...ask, already: asked, read: () => asked, asked: () => asked };
+export function alreadyChecked(checked: CheckedRequest, reader: EndpointReader): EndpointReader {
+  return { ...reader, already: checked, read: () => checked, check: () => checked };
 }
 
-function textAsk(
+function textReader(
   name: string,
   parse: (body: unknown, limits: RequestLimits) => GenerationRequest,
-): Ask {
-  return { name, read: (body, limits) => ({ request: parse(body, limits) }), asked: textAsked };
+): EndpointReader {
+  return { name, read: (body, limits) => ({ request: parse(body, limits) }), check: checkText };
 }
 
-function textAsked({ request }: Reading): Asked {
+function checkText({ request }: Reading): CheckedRequest {
   const answer = ({ http, head, plans, options }: AnswerParts): Answer =>
     request.stream
       ? new StreamAnswer(http, new StreamedAnswer(request, head, [...plans], options))

@@ -25,7 +25,7 @@ export interface PlacedSequence {
   readonly given: GivenAnswer | undefined;
 }
 
-/** The members of `Asked` that write a body in one piece. */
+/** The members of `CheckedRequest` that write a body in one piece. */
 export type AnswerForm = 'answer' | 'document';
 
 /** The tasks of a thread. Each names the body, so that any thread can do it. */

@@ -11,14 +11,14 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LargeBody, MAX_PARSED_BYTES, wholeBody } from '../../http/body/large-body';
 import { CONFIG } from '../../tokens';
 import type { AnswerFacts } from '../answer/answer';
-import { KeptAnswer } from '../answer/kept';
+import { DocumentStoringAnswer } from '../answer/document-storing';
 import { type SequenceEnd, ThreadedAnswer } from '../answer/threaded';
 import { writtenBody } from '../answer/written';
 import { TextSetup } from '../plan/text-setup';
 import type {
   AnswerParts,
-  Ask,
-  Asked,
+  EndpointReader,
+  CheckedRequest,
   Call,
   Reading,
   ThreadBudget,
@@ -87,13 +87,16 @@ export class RequestThreads implements OnApplicationShutdown {
   }
 
   /** Reads a body: on the event loop if that is short, else in a thread. @throws BatonError */
-  async take(call: Call, limits: RequestLimits): Promise<Asked> {
-    const { ask } = call;
-    if (ask.already !== undefined) return ask.already;
+  async take(call: Call, limits: RequestLimits): Promise<CheckedRequest> {
+    const { reader } = call;
+    if (reader.already !== undefined) return reader.already;
     const { reading, threaded } = await this.read(call, limits);
-    const asked = ask.asked(reading, limits);
-    if (threaded === undefined) return this.keptAsk(asked, { threaded, call });
-    return this.keptAsk(this.threadedAsk(asked, { threaded, call }), { threaded, call });
+    const checked = reader.check(reading, limits);
+    if (threaded === undefined) return this.withStoredDocument(checked, { threaded, call });
+    return this.withStoredDocument(this.withThreadedAnswer(checked, { threaded, call }), {
+      threaded,
+      call,
+    });
   }
 
   /** The content of a call's body, and the thread that read it. @throws BatonError */
@@ -102,38 +105,44 @@ export class RequestThreads implements OnApplicationShutdown {
     limits: RequestLimits,
     budget?: ThreadBudget,
   ): Promise<ReadBody<Read>> {
-    const { ask, body } = call;
+    const { reader, body } = call;
     if (this.pool === undefined) return { reading: readHere<Read>(call, limits) };
-    if (ask.name === undefined) return { reading: await bounded(() => readHere(call, limits)) };
-    if (ask.isHeavy !== true && !isHeavyBody(body)) {
-      const reading = await onLoop((): Read => ask.read(body, limits, ask.extra));
+    if (reader.name === undefined) return { reading: await bounded(() => readHere(call, limits)) };
+    if (reader.isHeavy !== true && !isHeavyBody(body)) {
+      const reading = await onLoop((): Read => reader.read(body, limits, reader.extra));
       if (reading !== undefined) return { reading };
     }
     return this.readInThread(call, limits, budget ?? newBudget());
   }
 
   /** The request with an answer that a thread writes, if the answer is not streamed. */
-  threadedAsk(asked: Asked, { threaded, call, keep = asItIs }: ThreadedParts): Asked {
-    if (asked.request.stream) return { ...asked, threaded };
+  withThreadedAnswer(
+    checked: CheckedRequest,
+    { threaded, call, store = notStored }: ThreadedParts,
+  ): CheckedRequest {
+    if (checked.request.stream) return { ...checked, threaded };
     const answer = (parts: AnswerParts): ThreadedAnswer =>
       new ThreadedAnswer(parts.http, async (ends, facts) => {
         const body = await this.render('answer', { threaded, call, parts, ends, facts });
-        await keep(body, ends);
+        await store(body, ends);
         return body;
       });
-    return { ...asked, threaded, answer };
+    return { ...checked, threaded, answer };
   }
 
   /** The request with an answer whose document, if any, is stored. */
-  private keptAsk(asked: Asked, { threaded, call }: ReadCall): Asked {
-    const { document, answer } = asked;
-    const { keep } = call.ask;
-    if (document === undefined || keep === undefined) return asked;
+  private withStoredDocument(
+    checked: CheckedRequest,
+    { threaded, call }: ReadCall,
+  ): CheckedRequest {
+    const { document, answer } = checked;
+    const { store } = call.reader;
+    if (document === undefined || store === undefined) return checked;
     return {
-      ...asked,
+      ...checked,
       answer: (parts) =>
-        new KeptAnswer(answer(parts), (ends, facts) =>
-          keep(parts.head.id, async () => {
+        new DocumentStoringAnswer(answer(parts), (ends, facts) =>
+          store(parts.head.id, async () => {
             if (threaded === undefined) {
               return writtenBody((http) => document({ ...parts, http }), ends, facts);
             }
@@ -157,10 +166,10 @@ export class RequestThreads implements OnApplicationShutdown {
   /** Plans of a request with constraints: made here, or in a thread where that takes too long. */
   async planConfined(call: Call, limits: RequestLimits, parts: PlanParts): Promise<OutputPlan[]> {
     if (this.pool === undefined) return parts.plan();
-    if (call.ask.name === undefined) return bounded(parts.plan);
+    if (call.reader.name === undefined) return bounded(parts.plan);
     const plans = await onLoop(parts.plan);
     if (plans !== undefined) return plans;
-    const threaded = { source: this.sourceOf(call, limits), budget: newBudget() };
+    const threaded = { source: this.newSource(call, limits), budget: newBudget() };
     return this.plan(threaded, parts.places(), call);
   }
 
@@ -173,7 +182,7 @@ export class RequestThreads implements OnApplicationShutdown {
     if (this.pool === undefined) return here();
     const answer = isHeavyBody(body) ? undefined : await onLoop(here);
     if (answer !== undefined) return answer;
-    const source = this.sourceOf({ ask: NO_ASK, body }, limits);
+    const source = this.newSource({ reader: NO_READER, body }, limits);
     const work = { budget: budget ?? newBudget() };
     const bytes = await this.run<Uint8Array>({ kind: 'answer', source, name, extra }, work);
     return Buffer.from(bytes.buffer);
@@ -196,26 +205,29 @@ export class RequestThreads implements OnApplicationShutdown {
     limits: RequestLimits,
     budget: ThreadBudget,
   ): Promise<ReadBody<Read>> {
-    const source = this.sourceOf(call, limits);
+    const source = this.newSource(call, limits);
     const threaded = { source, budget };
     const { reading, fields } = await this.run<Taken>({ kind: 'take', source }, threaded, call);
     if (call.body instanceof LargeBody) call.body.show(fields);
     return { reading: reading as Read, threaded };
   }
 
-  private sourceOf({ ask, body }: Pick<Call, 'ask' | 'body'>, limits: RequestLimits): ThreadSource {
+  private newSource(
+    { reader, body }: Pick<Call, 'reader' | 'body'>,
+    limits: RequestLimits,
+  ): ThreadSource {
     this.tickets += 1;
     return {
       ticket: this.tickets,
-      ask: ask.name ?? '',
-      extra: ask.extra,
+      reader: reader.name ?? '',
+      extra: reader.extra,
       body: body instanceof LargeBody ? body.bytes : body,
       models: limits.models,
       kvCapacityTokens: limits.kvCapacityTokens,
     };
   }
 
-  /** @param call ends the task with its connection; undefined: the task's own bounds end it */
+  /** @param call ends the task when its connection closes; without it only the task's bounds do */
   private async run<Value>(
     task: ThreadTask,
     { budget }: { readonly budget: ThreadBudget },
@@ -254,7 +266,9 @@ export interface AnswerInput<Name extends BodyAnswer> {
 }
 
 /** A call with its reader. */
-export type CallFor<Read extends Reading> = Omit<Call, 'ask'> & { readonly ask: Ask<Read> };
+export type CallFor<Read extends Reading> = Omit<Call, 'reader'> & {
+  readonly reader: EndpointReader<Read>;
+};
 
 /** A body that was read; `threaded` is set when a thread did, which then also plans and answers. */
 export interface ReadBody<Read extends Reading = Reading> {
@@ -263,7 +277,7 @@ export interface ReadBody<Read extends Reading = Reading> {
 }
 
 /** Stores the body of an answer before it is sent. Rejects with an error of the catalogue. */
-export type KeepBody = (body: Uint8Array, ends: readonly SequenceEnd[]) => Promise<void>;
+export type StoreBody = (body: Uint8Array, ends: readonly SequenceEnd[]) => Promise<void>;
 
 interface Called {
   readonly call: Call;
@@ -277,7 +291,7 @@ interface ReadCall extends Called {
 interface ThreadedParts extends Called {
   readonly threaded: ThreadWork;
   /** Default: the body is not stored. */
-  readonly keep?: KeepBody;
+  readonly store?: StoreBody;
 }
 
 interface RenderParts extends Called {
@@ -293,10 +307,10 @@ interface PlanParts {
   readonly plan: () => OutputPlan[];
 }
 
-const asItIs: KeepBody = () => Promise.resolve();
+const notStored: StoreBody = () => Promise.resolve();
 
 /** An answer without an engine needs no reader. */
-const NO_ASK = {} as Ask;
+const NO_READER = {} as EndpointReader;
 
 /** The time and the work of one request in the threads, over all its tasks. */
 export function newBudget(): ThreadBudget {
@@ -305,12 +319,12 @@ export function newBudget(): ThreadBudget {
 
 /** Used when there are no threads. */
 function readHere<Read extends Reading>(
-  { ask, body }: { readonly ask: Ask<Read>; readonly body: unknown },
+  { reader, body }: { readonly reader: EndpointReader<Read>; readonly body: unknown },
   limits: RequestLimits,
 ): Read {
   const value = wholeBody(body);
   if (body instanceof LargeBody) body.show(value as object);
-  return ask.read(value, limits, ask.extra);
+  return reader.read(value, limits, reader.extra);
 }
 
 /**

@@ -36,8 +36,8 @@ export function searchOracles(
   const plans = [...planned, ...splits.trials];
   const bars = [withLargestShares(plans), splits.trials[0]!];
   return ORACLES.map((autoscaler, i) => {
-    const kept = plans.filter((plan) => isAsGood(plan, bars[i]!));
-    const cheapest = kept.reduce((a, b) => (b.gpu_hours < a.gpu_hours ? b : a));
+    const passing = plans.filter((plan) => isAsGood(plan, bars[i]!));
+    const cheapest = passing.reduce((a, b) => (b.gpu_hours < a.gpu_hours ? b : a));
     return { ...cheapest, autoscaler, topology: null };
   });
 }

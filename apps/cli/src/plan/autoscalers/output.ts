@@ -47,12 +47,12 @@ export async function autoscalersConsole(document: ComparedAutoscalers): Promise
     `Autoscalers for ${document.workload}: ${document.model}, ${document.gpu}, ` +
     `${document.min} to ${document.max}, ${slo}, seed ${document.seed}`;
   const ofEach = classesIn(trials).length === 0 ? '' : ', and the targets of each class';
-  const kept = cheapestKept(trials, target);
+  const passing = cheapestKept(trials, target);
   const verdict =
-    kept === undefined
+    passing === undefined
       ? `No autoscaler keeps ${slo} for ${formatShare(target)} of the requests${ofEach}.`
       : `The cheapest that keeps ${slo} for ${formatShare(target)} of the requests${ofEach}, ` +
-        `oracles excluded: ${kept.autoscaler}.`;
+        `oracles excluded: ${passing.autoscaler}.`;
   return `${wrapWords(title)}\n${consoleTable(columns, rows)}\n${wrapWords(verdict)}`;
 }
 
@@ -61,11 +61,11 @@ function shortened(name: string): string {
 }
 
 function cheapestKept(trials: readonly ScalingTrial[], target: number): ScalingTrial | undefined {
-  const kept = trials.filter(
+  const passing = trials.filter(
     (trial) =>
       !trial.autoscaler.startsWith('oracle') && sharesOf(trial).every((share) => share >= target),
   );
-  return kept.sort((a, b) => (a.usd ?? a.gpu_hours) - (b.usd ?? b.gpu_hours))[0];
+  return passing.sort((a, b) => (a.usd ?? a.gpu_hours) - (b.usd ?? b.gpu_hours))[0];
 }
 
 /** A column per figure, then one per SLO class with the share of its requests in the SLO. */

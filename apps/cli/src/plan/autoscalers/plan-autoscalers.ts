@@ -71,7 +71,7 @@ function named(written: string): Record<string, string> {
   return /\.m?js$/.test(written) ? { scalePolicy: written } : { autoscaler: written };
 }
 
-interface Asked {
+interface ComparisonInputs {
   readonly flags: ReplayFlags;
   readonly names: readonly string[];
   readonly target: number;
@@ -79,7 +79,7 @@ interface Asked {
 
 function compared(
   prepared: PreparedReplay,
-  { flags, names, target }: Asked,
+  { flags, names, target }: ComparisonInputs,
 ): Promise<ComparedAutoscalers> {
   const { config, scaling } = prepared;
   const { min, max } = scaling!;

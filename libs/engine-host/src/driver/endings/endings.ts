@@ -16,7 +16,7 @@ import type { FaultPlan } from './fault-plan';
 import type { FinishedRun, FinishedRuns } from './finished-runs';
 
 /** The reason why a run ends from outside: its request was aborted, or only this run is void. */
-export type LettingGo = 'aborted' | 'superseded';
+export type DropReason = 'aborted' | 'superseded';
 
 export interface EndingsParts {
   readonly slot: EngineSlot;
@@ -41,15 +41,16 @@ export interface EndingsParts {
 export class Endings {
   private readonly entry = emptyFrameEntry();
 
-  private letGo: (run: Run, why: LettingGo) => void = () => undefined;
+  private dropClaims: (run: Run, why: DropReason) => void = () => undefined;
 
   constructor(private readonly parts: EndingsParts) {}
 
   /**
-   * @param letGo frees the resources in other parts; called before the engine drops the sequence
+   * @param dropClaims frees the resources in other parts; called before the engine drops the
+   * sequence
    */
-  onLettingGo(letGo: (run: Run, why: LettingGo) => void): void {
-    this.letGo = letGo;
+  onDrop(dropClaims: (run: Run, why: DropReason) => void): void {
+    this.dropClaims = dropClaims;
   }
 
   /** The engine has finished the sequence, and its last tokens are in the frame. */
@@ -89,11 +90,11 @@ export class Endings {
   /** Only this run ends: another run continues, or another worker has the job. */
   supersedeRun(run: Run): void {
     this.release(run, 'superseded');
-    this.excuseRun(run);
+    this.uncountRun(run);
   }
 
   /** A run whose lock is lost while its worker is alive does not count as a run of the request. */
-  excuseRun({ job: { requestId }, epoch }: Run): void {
+  uncountRun({ job: { requestId }, epoch }: Run): void {
     if (epoch === 0) return;
     const { stats, ledger, log } = this.parts;
     stats.add('runs_excused');
@@ -155,12 +156,12 @@ export class Endings {
   }
 
   /** Removes the run from the engine; job and request do not change. Idempotent. */
-  private release(run: Run, why: LettingGo): void {
+  private release(run: Run, why: DropReason): void {
     const { slot, loop, runs } = this.parts;
     if (run.state === 'over') return;
     const { handle } = run;
     runs.remove(run);
-    this.letGo(run, why);
+    this.dropClaims(run, why);
     if (handle >= 0) {
       slot.engine.abort(handle);
       loop.wake();

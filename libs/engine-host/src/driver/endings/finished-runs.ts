@@ -39,7 +39,7 @@ export interface FinishedRunsParts {
 export class FinishedRuns {
   private readonly runs = new Map<string, FinishedRun>();
   private readonly byAge = new Fifo<FinishedRun>();
-  /** Those that the ledger does not have yet. */
+  /** Ends that the ledger does not have yet. */
   private readonly unstored = new Set<FinishedRun>();
 
   constructor(private readonly parts: FinishedRunsParts) {}

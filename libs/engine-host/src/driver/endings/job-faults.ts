@@ -21,14 +21,14 @@ type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>
 /** A fault action that ends a run or the process. */
 type EngineFaultAction = ActionOf<'error' | 'crash-engine' | 'kill-process'>;
 
-/** Wall µs between the last message of a process and its end. */
-const LAST_WORDS_US = 20_000;
+/** Wall µs between the last message of a process and its end: time to send that message. */
+const FINAL_FLUSH_US = 20_000;
 
 /**
  * Prefix of the marks of requests that have already killed a process. A mark is small and is
  * dropped with the request.
  */
-const SPENT = {
+const KILL_MARKS = {
   collection: 'spent-faults',
   bounds: { maxEntries: 10_000, ttlMs: 600_000 },
 } as const;
@@ -56,7 +56,7 @@ export class JobFaults {
   /** Before the run enters the engine: the faults at prefill, and those of the first tokens. */
   async prepare(run: Run): Promise<void> {
     for (const { action, stage } of run.job.faults ?? []) {
-      if (action.kind === 'kill-process' && (await this.isSpent(run))) continue;
+      if (action.kind === 'kill-process' && (await this.hasKilled(run))) continue;
       if (stage !== 'decode' || !isEngineFault(action)) continue;
       run.faultAfterTokens = Math.min(run.faultAfterTokens, action.afterTokens);
     }
@@ -102,13 +102,13 @@ export class JobFaults {
    * Called when the run has a token beyond those that the fault lets through. True when neither
    * that token nor any later one may be published.
    */
-  meetsToken(run: Run): boolean {
-    const isMet = this.dueFaults(run, 'decode').length > 0;
-    if (!isMet) run.faultAfterTokens = Infinity;
-    return isMet;
+  isTokenFaultDue(run: Run): boolean {
+    const hasFault = this.dueFaults(run, 'decode').length > 0;
+    if (!hasFault) run.faultAfterTokens = Infinity;
+    return hasFault;
   }
 
-  /** Carries out what `meetsToken` announced. */
+  /** Carries out the fault that `isTokenFaultDue` found. */
   carryOutTokenFault(run: Run): void {
     if (run.state !== 'over') this.carryOutNext(run, 'decode');
   }
@@ -134,19 +134,20 @@ export class JobFaults {
   private kill(run: Run, fault: Fault): void {
     const { documents, clock, endProcess, loop } = this.parts;
     loop.pause();
-    const end = (): void => void clock.wall.at(clock.wall.nowUs() + LAST_WORDS_US, endProcess);
-    documents.put(spentBy(run), fault.rule, SPENT.bounds).then(end, end);
+    const end = (): void => void clock.wall.at(clock.wall.nowUs() + FINAL_FLUSH_US, endProcess);
+    documents.put(killMarkOf(run), fault.rule, KILL_MARKS.bounds).then(end, end);
   }
 
-  private async isSpent(run: Run): Promise<boolean> {
-    run.isSpared = (await this.parts.documents.get(spentBy(run))) !== undefined;
-    return run.isSpared;
+  private async hasKilled(run: Run): Promise<boolean> {
+    run.hasKilledProcess = (await this.parts.documents.get(killMarkOf(run))) !== undefined;
+    return run.hasKilledProcess;
   }
 
   /** The earliest first. */
   private dueFaults(run: Run, stage: FaultStage): readonly Fault[] {
     const due = this.due(run, stage).filter(
-      ({ action }) => isEngineFault(action) && !(run.isSpared && action.kind === 'kill-process'),
+      ({ action }) =>
+        isEngineFault(action) && !(run.hasKilledProcess && action.kind === 'kill-process'),
     );
     return due.sort((a, b) => tokensBefore(a) - tokensBefore(b));
   }
@@ -185,8 +186,8 @@ export class JobFaults {
   }
 }
 
-function spentBy(run: Run): { readonly collection: string; readonly id: string } {
-  return { collection: SPENT.collection, id: run.job.requestId };
+function killMarkOf(run: Run): { readonly collection: string; readonly id: string } {
+  return { collection: KILL_MARKS.collection, id: run.job.requestId };
 }
 
 function isEngineFault(action: FaultAction): action is EngineFaultAction {

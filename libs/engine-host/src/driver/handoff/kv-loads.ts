@@ -27,12 +27,12 @@ export interface ReservationsParts {
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly loop: StepLoop;
-  /** Undefined: no timelines. */
+  /** Undefined when timelines are off. */
   readonly timelines: TimelineFacts | undefined;
   readonly stats: EngineStats;
 }
 
-/** What a run must fetch. */
+/** The KV that a run must fetch. */
 type Missing = Pick<Reservation, 'missingTokens' | 'missingBlocks'>;
 
 const NOTHING: Missing = { missingTokens: 0, missingBlocks: 0 };
@@ -104,7 +104,7 @@ export interface KvLoadsParts {
   readonly slot: EngineSlot;
   readonly loop: StepLoop;
   readonly clock: LiveClock;
-  /** Undefined: no timelines. */
+  /** Undefined when timelines are off. */
   readonly timelines: TimelineFacts | undefined;
   readonly spans: RunSpans | undefined;
   readonly stats: EngineStats;

@@ -7,7 +7,7 @@ import { type EngineSlot, WakeUp } from '../../live-engine/engine/engine-slot';
 import { type Mailbox } from '../../live-engine/engine/mailbox';
 import { type Run } from '../../live-engine/runs/run';
 import type { EngineStats } from '@baton/telemetry';
-import type { LettingGo } from '../endings/endings';
+import type { DropReason } from '../endings/endings';
 import type { FaultPlan } from '../endings/fault-plan';
 import type { DriverOptions } from '../options';
 import type { HeldOffers } from './handoff';
@@ -36,7 +36,7 @@ export interface SourceSideParts {
   readonly mailbox: Mailbox;
   readonly clock: LiveClock;
   readonly slot: EngineSlot;
-  /** Undefined: no injected faults. */
+  /** Undefined without injected faults. */
   readonly faults: FaultPlan | undefined;
   readonly stats: EngineStats;
 }
@@ -60,7 +60,7 @@ export class SourceSide {
 
   /** Holdings without a reader, and with one. */
   handoffs(): { readonly held: number; readonly being_read: number } {
-    const read = this.coordinator.view().filter(({ reads }) => reads.length > 0).length;
+    const read = this.coordinator.snapshot().filter(({ reads }) => reads.length > 0).length;
     return { held: this.parts.heldKv.size - read, being_read: read };
   }
 
@@ -80,7 +80,7 @@ export class SourceSide {
     return held && JSON.stringify(heldKv.paramsOf(held));
   }
 
-  letGo(requestId: string, epoch: number, why: LettingGo): void {
+  dropRequest(requestId: string, epoch: number, why: DropReason): void {
     const nowUs = this.parts.clock.nowUs();
     if (why === 'aborted') this.observe({ kind: 'aborted', requestId, nowUs });
     else this.observe({ kind: 'superseded', requestId, epoch, nowUs });
@@ -241,7 +241,7 @@ export class SourceSide {
     const { heldKv } = this.parts;
     for (const held of heldKv.named(read)) {
       heldKv.count('expired');
-      this.letGo(read.requestId, held.run.epoch, 'superseded');
+      this.dropRequest(read.requestId, held.run.epoch, 'superseded');
     }
   }
 

@@ -9,11 +9,11 @@ import { type Mailbox } from '../../live-engine/engine/mailbox';
 import { type StepLoop } from '../../live-engine/engine/step-loop';
 import type { EngineStats } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
-import type { LettingGo } from '../endings/endings';
+import type { DropReason } from '../endings/endings';
 import type { JobFaults } from '../endings/job-faults';
 import type { DriverOptions } from '../options';
 import type { KvLoads, Reservations, Transfers } from './kv-loads';
-import type { SourcePatience } from './source-patience';
+import type { SourceTimeout } from './source-timeout';
 
 type Action<K extends TargetAction['kind']> = Extract<TargetAction, { kind: K }>;
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
@@ -48,7 +48,7 @@ export class TargetSide {
 
   constructor(
     private readonly parts: TargetSideParts,
-    private readonly patience: SourcePatience,
+    private readonly sourceTimeout: SourceTimeout,
   ) {
     const { clock, slot } = parts;
     this.coordinator = this.newCoordinator();
@@ -61,7 +61,7 @@ export class TargetSide {
   }
 
   handoffs(): Record<'waiting_for_blocks' | 'waiting_for_answer' | 'transferring', number> {
-    const fetches = this.coordinator.view();
+    const fetches = this.coordinator.snapshot();
     const countOf = (state: (typeof fetches)[number]['state']): number =>
       fetches.filter((fetch) => fetch.state === state).length;
     return {
@@ -73,7 +73,7 @@ export class TargetSide {
 
   /** Engines that are sources of fetches under way. */
   sources(): string[] {
-    return [...new Set(this.coordinator.view().map((fetch) => fetch.sourceId))];
+    return [...new Set(this.coordinator.snapshot().map((fetch) => fetch.sourceId))];
   }
 
   /** The run's sequence is in the engine: its KV is to be fetched. */
@@ -128,7 +128,7 @@ export class TargetSide {
     });
   }
 
-  letGo(run: Run, why: LettingGo): void {
+  dropRun(run: Run, why: DropReason): void {
     this.parts.reservations.delete(run);
     const { requestId } = run.job;
     const nowUs = this.parts.clock.nowUs();
@@ -171,7 +171,7 @@ export class TargetSide {
       lease: leaseTimes(options.kvLeaseUs),
       // Wall time: a timeout of the infrastructure does not scale with speedup.
       answerWithinUs: Math.round(options.kvReadTimeoutUs * clock.speedup),
-      mayBeLate: (engineId, tries) => this.patience.mayBeLate(String(engineId), tries),
+      mayBeLate: (engineId, tries) => this.sourceTimeout.mayBeLate(String(engineId), tries),
       ports,
       bytesPerBlock,
       isTimedByTokens,

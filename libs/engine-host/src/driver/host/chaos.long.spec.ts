@@ -88,7 +88,7 @@ class Chaos {
       for (const id of this.open) await this.resubmit(id);
       await this.world.wall.advance(8_000_000);
     }
-    // By then leases of dead readers and of lost messages have expired.
+    // Leases of dead readers and of lost messages have expired by then.
     await this.world.wall.advance(40_000_000);
   }
 

@@ -14,7 +14,7 @@ export interface EngineGaugesParts {
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly pace: StepPace;
-  readonly transport: Pick<Transport, 'punctuality'>;
+  readonly transport: Pick<Transport, 'processClock'>;
   readonly source: SourceSide;
   readonly target: TargetSide;
   readonly operations: Operations;
@@ -34,7 +34,7 @@ export function engineGauges(parts: EngineGaugesParts, isUpstreamUp?: boolean): 
     numBlocks: options.facts.numBlocks,
     ...(options.fetchesCache === true && { cachedBlocks: slot.engine.cachedBlocks }),
     clockLagMs: pace.p99LagUs() / 1_000,
-    latenessMs: Math.round(transport.punctuality.latenessMs()),
+    latenessMs: Math.round(transport.processClock.latenessMs()),
     handoffs: { ...source.handoffs(), ...target.handoffs() },
     sleepLevel: operations.sleepLevel,
     lostBlocks: audit.lostBlocks(),

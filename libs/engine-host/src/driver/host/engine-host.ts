@@ -31,7 +31,7 @@ export interface HostDependencies {
   readonly log: Logger;
   /** Unset: shared queues. */
   readonly routing?: JobRouting;
-  /** Unset: no spans. */
+  /** Unset when tracing is off. */
   readonly tracer?: Tracer | undefined;
   /**
    * Called for orders that the owner of the host carries out: an engine of several ranks leaves as
@@ -66,7 +66,7 @@ export class EngineHost {
     const built = { ...site, ...core, ...sides, ...work, warmStart };
     core.slot.onCrash(new CrashRecovery(built).recover);
     core.loop.listen(new StepReports(built));
-    core.endings.onLettingGo(new RunClaims(built).letGo);
+    core.endings.onDrop(new RunClaims(built).drop);
     const { onOrder = () => undefined } = dependencies;
     this.readers = new MailDelivery({ ...built, onOrder, resender: new FrameResender(built) });
     this.site = site;

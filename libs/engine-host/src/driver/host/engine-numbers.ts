@@ -55,7 +55,7 @@ export class EngineNumbers {
   fingerprint(): string {
     const { slot, stats, gauges, executor } = this.parts;
     const { running, waiting, deferred, freeBlocks, heldBlocks } = slot.engine.snapshot();
-    const lateness = Math.round(gauges.transport.punctuality.latenessMs() / LATENESS_GRAIN_MS);
+    const lateness = Math.round(gauges.transport.processClock.latenessMs() / LATENESS_GRAIN_MS);
     const load = [slot.engine.counters.steps, running, waiting, deferred, freeBlocks, heldBlocks];
     return [...load, lateness, stats.changes, JSON.stringify(executor?.numbers())].join();
   }

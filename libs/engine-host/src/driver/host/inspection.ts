@@ -29,7 +29,7 @@ export class Inspection {
 
   async inspectRuns(): Promise<void> {
     const runs = this.parts.runs.all().filter((run) => run.state === 'running');
-    const views = await this.viewsOf(runs.map((run) => run.job.requestId));
+    const views = await this.inspectViews(runs.map((run) => run.job.requestId));
     for (const [i, run] of runs.entries()) {
       if (run.state === 'running') this.parts.slot.guard(() => this.judge(run, views[i]));
     }
@@ -39,14 +39,14 @@ export class Inspection {
   async inspectHoldings(): Promise<void> {
     const { heldKv, slot, source } = this.parts;
     const holdings = heldKv.routed();
-    const views = await this.viewsOf(holdings.map(({ requestId }) => requestId));
+    const views = await this.inspectViews(holdings.map(({ requestId }) => requestId));
     for (const [i, { requestId, epoch }] of holdings.entries()) {
       const view = views[i];
       const isOrphan = isOrphaned(view);
       if (isOrphan) this.abandon(requestId);
       const isUnwanted = view === undefined || view.isAborted || view.stage === 'finished';
       if (!isUnwanted && !isOrphan) continue;
-      slot.guard(() => source.letGo(requestId, epoch, 'superseded'));
+      slot.guard(() => source.dropRequest(requestId, epoch, 'superseded'));
     }
   }
 
@@ -57,7 +57,7 @@ export class Inspection {
   async inspectPaired(): Promise<void> {
     const { executor, slot, endings } = this.parts;
     const runs = executor?.pairedRuns() ?? [];
-    const views = await this.viewsOf(runs.map((run) => run.job.requestId));
+    const views = await this.inspectViews(runs.map((run) => run.job.requestId));
     for (const [i, run] of runs.entries()) {
       const view = views[i];
       const isOrphan = isOrphaned(view);
@@ -71,7 +71,7 @@ export class Inspection {
     }
   }
 
-  private async viewsOf(
+  private async inspectViews(
     requestIds: readonly string[],
   ): Promise<readonly (RequestView | undefined)[]> {
     return requestIds.length === 0 ? [] : this.parts.ledger.inspect(requestIds);
@@ -89,7 +89,7 @@ export class Inspection {
     const isVoid = view === undefined || view.isAborted || view.stage === 'finished';
     if (!isVoid && !isOrphan && view.epoch === run.epoch) return;
     if (isOrphan || view?.isAborted === true) stats.add('runs_aborted');
-    else endings.excuseRun(run);
+    else endings.uncountRun(run);
     endings.dropJob(run);
   }
 

@@ -1,4 +1,4 @@
-import { type Alarm, areBeatsSlow, type WallClock } from '@baton/clock';
+import { type Alarm, areTimersSlow, type WallClock } from '@baton/clock';
 import type { EngineLoad } from '@baton/contract';
 import type { EngineIdentity } from '../../live-engine/engine/engine-identity';
 import type { EngineSlot } from '../../live-engine/engine/engine-slot';
@@ -28,17 +28,17 @@ export class LoadBeacon {
   private alarm: Alarm | undefined;
   private looks = 0;
   private published = '';
-  /** Of the last look. */
+  /** Value of the last check. */
   private requests = 0;
 
   constructor(private readonly parts: LoadBeaconParts) {}
 
   start(): void {
     const look = (): void => {
-      this.looks += areBeatsSlow() ? LOOKS_PER_SIGN : 1;
+      this.looks += areTimersSlow() ? LOOKS_PER_SIGN : 1;
       this.publishChange(JSON.stringify(this.load()));
     };
-    this.alarm = this.parts.wall.onBeats(LOOK_EVERY_US, look, () => this.requests === 0);
+    this.alarm = this.parts.wall.onTicks(LOOK_EVERY_US, look, () => this.requests === 0);
   }
 
   /** Publishes immediately after a change of state. */
@@ -70,7 +70,7 @@ export class LoadBeacon {
       stage: role,
       index,
       state,
-      ...(areBeatsSlow() ? { isSlow: true } : {}),
+      ...(areTimersSlow() ? { isSlow: true } : {}),
       ...(dataParallel === undefined ? {} : { rank: dataParallel.rank }),
       requests: this.requests,
       waitingRequests: now.waiting + now.deferred + incoming.sequences,

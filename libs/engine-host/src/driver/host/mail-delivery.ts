@@ -66,7 +66,7 @@ export class MailDelivery implements MailReaders {
     for (const requestId of requestIds) {
       const run = runs.get(requestId);
       if (run) endings.abortRun(run);
-      else source.letGo(requestId, 0, 'aborted');
+      else source.dropRequest(requestId, 0, 'aborted');
     }
     intake.wake();
   };

@@ -5,7 +5,7 @@ import { settle } from '../../../../clock/test/manual-wall-clock';
 import { PROMPT_US, TOKEN_US, World } from '../../../test/test-world';
 import type { EngineHost } from './engine-host';
 
-/** Batches are formed one step ahead, and those in flight keep the blocks of what has ended. */
+/** Batches are formed one step ahead; a batch in flight keeps the blocks of ended sequences. */
 const AHEAD = { asyncScheduling: true, hasConnector: true };
 
 describe('a paused engine that forms batches ahead', () => {

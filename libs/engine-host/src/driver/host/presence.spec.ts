@@ -4,7 +4,7 @@ import { PresenceBeacon, type PresenceParts } from './presence';
 
 const SECOND_US = 1_000_000;
 
-/** A beacon whose engine has the numbers of `engine`, and what it sends. */
+/** A beacon whose engine has the numbers of `engine`, and the messages that it sends. */
 function start() {
   const wall = new ManualWallClock();
   const engine = { number: 0, otherNumber: 0, isOnBoard: true };
@@ -24,11 +24,11 @@ function start() {
     wall,
     identity: { engineId: 'e', index: 0, state: 'ready' },
     options: { presenceTtlMs: 3_000 },
-    transport: { presence, isConnected: true, punctuality: { leaseMs: (ms: number) => ms } },
+    transport: { presence, isConnected: true, processClock: { leaseMs: (ms: number) => ms } },
     numbers: { fingerprint: () => `${engine.number}`, snapshot: () => ({ ...engine }) },
     log: { debug: () => undefined },
   } as unknown as PresenceParts);
-  /** What it sends in that time. */
+  /** Advances the clock; returns the messages that are sent in that time. */
   const during = async (seconds: number): Promise<string[]> => {
     sent.length = 0;
     await wall.advance(seconds * SECOND_US);

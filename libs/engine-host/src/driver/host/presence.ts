@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Alarm, quicken, type WallClock } from '@baton/clock';
+import { type Alarm, speedUpTimers, type WallClock } from '@baton/clock';
 import type { EnginePresence } from '@baton/contract';
 import type { EngineIdentity } from '../../live-engine/engine/engine-identity';
 import type { Logger } from '@baton/telemetry';
@@ -12,14 +12,14 @@ import type { EngineNumbers } from './engine-numbers';
  * second and renews its entry; every fifth time it also compares the numbers that no event changes.
  */
 const LOOK_EVERY_US = 200_000;
-/** One second, less what a beat may be early. */
+/** One second, less the time by which a timer may fire early. */
 const RENEW_AFTER_US = 990_000;
 const RENEWALS = 4;
 
 export interface PresenceParts {
   readonly identity: EngineIdentity;
   readonly options: Pick<DriverOptions, 'presenceTtlMs'>;
-  readonly transport: Pick<Transport, 'presence' | 'punctuality' | 'isConnected'>;
+  readonly transport: Pick<Transport, 'presence' | 'processClock' | 'isConnected'>;
   readonly wall: WallClock;
   readonly numbers: EngineNumbers;
   readonly log: Logger;
@@ -41,9 +41,9 @@ export class PresenceBeacon {
 
   /** Resolves when this engine is announced for the first time. */
   async start(): Promise<void> {
-    // The look quickens the beats itself when something has changed.
+    // The check calls `speedUpTimers` itself when something has changed.
     const mayBeSlow = (): boolean => true;
-    this.alarm = this.parts.wall.onBeats(LOOK_EVERY_US, () => this.look(), mayBeSlow);
+    this.alarm = this.parts.wall.onTicks(LOOK_EVERY_US, () => this.look(), mayBeSlow);
     await this.announce();
   }
 
@@ -62,7 +62,7 @@ export class PresenceBeacon {
   private look(): void {
     const { wall, numbers, transport, log } = this.parts;
     const hasChanged = numbers.fingerprint() !== this.announced;
-    if (hasChanged) quicken();
+    if (hasChanged) speedUpTimers();
     else if (wall.nowUs() - this.sentUs < RENEW_AFTER_US) return;
     if (this.isAnnouncing || !transport.isConnected) return;
     const isNews = hasChanged || this.hasOtherNumbers();
@@ -88,7 +88,7 @@ export class PresenceBeacon {
 
   private get ttlMs(): number {
     const { options, transport } = this.parts;
-    return Math.round(transport.punctuality.leaseMs(options.presenceTtlMs));
+    return Math.round(transport.processClock.leaseMs(options.presenceTtlMs));
   }
 
   private async announce(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { LiveClock } from '@baton/clock';
 import type { IncomingRuns, Run } from '../../live-engine/runs/run';
 import type { StepLoop } from '../../live-engine/engine/step-loop';
-import type { LettingGo } from '../endings/endings';
+import type { DropReason } from '../endings/endings';
 import type { SourceSide } from '../handoff/source-side';
 import type { TargetSide } from '../handoff/target-side';
 import type { Executor } from '../jobs/executor';
@@ -19,12 +19,12 @@ export interface RunClaimsParts {
 export class RunClaims {
   constructor(private readonly parts: RunClaimsParts) {}
 
-  readonly letGo = (run: Run, why: LettingGo): void => {
+  readonly drop = (run: Run, why: DropReason): void => {
     const { incoming, executor, source, target, loop, clock } = this.parts;
     incoming.settle(run);
     executor?.cancel(run);
-    if (run.fetching) target.letGo(run, why);
-    if (run.stage === 'prefill') source.letGo(run.job.requestId, run.epoch, why);
+    if (run.fetching) target.dropRun(run, why);
+    if (run.stage === 'prefill') source.dropRequest(run.job.requestId, run.epoch, why);
     // Another sequence in an otherwise idle engine can wait for these blocks.
     loop.enter(clock.nowUs());
   };

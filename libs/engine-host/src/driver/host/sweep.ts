@@ -3,7 +3,7 @@ import type { EngineSlot } from '../../live-engine/engine/engine-slot';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import type { FinishedRuns } from '../endings/finished-runs';
-import type { SourcePatience } from '../handoff/source-patience';
+import type { SourceTimeout } from '../handoff/source-timeout';
 import type { TargetSide } from '../handoff/target-side';
 import type { Executor } from '../jobs/executor';
 import type { Inspection } from './inspection';
@@ -17,7 +17,7 @@ export interface SweepParts {
   readonly finished: FinishedRuns;
   readonly inspection: Inspection;
   readonly target: TargetSide;
-  readonly patience: SourcePatience;
+  readonly sourceTimeout: SourceTimeout;
   /** Undefined: the engine does the work. */
   readonly executor: Executor | undefined;
   readonly log: Logger;
@@ -35,7 +35,7 @@ export class Sweep {
   constructor(private readonly parts: SweepParts) {}
 
   start(): void {
-    this.alarm = this.parts.wall.onBeats(SWEEP_EVERY_US, () => void this.sweep());
+    this.alarm = this.parts.wall.onTicks(SWEEP_EVERY_US, () => void this.sweep());
   }
 
   stop(): void {
@@ -61,11 +61,11 @@ export class Sweep {
   }
 
   private async inspectSources(): Promise<void> {
-    const { target, patience, executor, transport, slot } = this.parts;
+    const { target, sourceTimeout, executor, transport, slot } = this.parts;
     const sources = [...target.sources(), ...(executor?.sources() ?? [])];
     if (sources.length === 0) return;
     const engines = await transport.presence.engines();
-    patience.onLiving(engines);
+    sourceTimeout.onLiving(engines);
     const living = new Set(engines.map((engine) => engine.engineId));
     for (const source of sources) {
       if (living.has(source)) continue;

@@ -5,7 +5,7 @@ import { UNLIMITED } from '../handoff/source-side';
 import type { HostedEngineFacts } from '../options';
 import { PROMPT_US, TOKEN_US, World } from '../../../test/test-world';
 
-/** Of an engine with a rank for each port, whose ranks each store this many bytes of a token. */
+/** Facts of an engine with a port for each rank; each rank stores this many bytes of a token. */
 function factsOf([ports, kvBytesPerToken]: readonly [number, number]): HostedEngineFacts {
   return {
     model: 'm',

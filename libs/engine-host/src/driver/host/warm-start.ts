@@ -50,7 +50,7 @@ export class WarmStart {
   async fetch(loadedUs: Micros): Promise<void> {
     const { options, slot, log } = this.parts;
     const from = await this.peer();
-    const cache = from === undefined ? undefined : await this.ask(from);
+    const cache = from === undefined ? undefined : await this.request(from);
     if (cache === undefined || cache.freeOrder.length === 0) return;
     await this.waitUntil(loadedUs + cacheFetchUs(cache, options.facts));
     slot.guard(() => slot.engine.resetPrefixCache(false, cache));
@@ -79,7 +79,7 @@ export class WarmStart {
     return fullestPeer(peers.map(blocksOf))?.engineId;
   }
 
-  private async ask(peer: string): Promise<FreeContents | undefined> {
+  private async request(peer: string): Promise<FreeContents | undefined> {
     const { mailbox, identity, clock, options, log } = this.parts;
     mailbox.send(peer, { kind: 'tell-cache', from: identity.engineId });
     const answer = await new Promise<FreeContents | undefined>((settle) => {

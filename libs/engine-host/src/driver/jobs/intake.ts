@@ -59,9 +59,9 @@ export class Intake {
   }
 
   /**
-   * Call it before the results of a step are applied. Until `giveRoom` jobs get only the room that
-   * there was before: a job that has waited for the room of a sequence that ends with the step must
-   * not enter the batch that is due at the same instant.
+   * Call it before the results of a step are applied. Until `giveRoom`, jobs are taken only for the
+   * room that the engine had before the step ended. A job that waits for the room of an ending
+   * sequence must not enter the batch that is due at the same instant.
    */
   keepRoom(): void {
     this.before = this.parts.slot.engine.snapshot();

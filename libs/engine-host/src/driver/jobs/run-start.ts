@@ -4,7 +4,13 @@ import { unreachable, usToSeconds } from '@baton/kernel';
 import { type EngineIdentity } from '../../live-engine/engine/engine-identity';
 import { type EngineSlot } from '../../live-engine/engine/engine-slot';
 import { type Frames } from '../../live-engine/runs/frames';
-import { type IncomingRuns, isRunOver, type Run, type RunTable } from '../../live-engine/runs/run';
+import {
+  type IncomingRuns,
+  isRunOver,
+  NO_HANDLE,
+  type Run,
+  type RunTable,
+} from '../../live-engine/runs/run';
 import { type RunSpans } from '../../live-engine/observers/run-spans';
 import { type TimelineFacts } from '../../live-engine/observers/timeline-facts';
 import { routedTo } from '../../routing/job-routing';
@@ -70,7 +76,7 @@ export class NewRuns {
       causeUs: clock.toSimUs(job.causeUs),
       epoch: 0,
       state: 'beginning',
-      handle: -1,
+      handle: NO_HANDLE,
       emitted: 0,
       isIncoming: false,
       isScheduled: false,
@@ -79,7 +85,7 @@ export class NewRuns {
       transferredTokens: 0,
       fetching: undefined,
       faultAfterTokens: Infinity,
-      isSpared: false,
+      hasKilledProcess: false,
     };
   }
 }
@@ -149,9 +155,9 @@ export class RunStarter {
     const { slot, stats, endings, refused, jobFaults, faults, work } = this.parts;
     faults?.reached('taken');
     // A job of a shared queue was taken with its permit.
-    const permit = await (run.taken.permit ?? this.ask(run));
+    const permit = await (run.taken.permit ?? this.requestPermit(run));
     if (run.state === 'over') {
-      if (permit.kind === 'run') endings.excuseRun({ ...run, epoch: permit.epoch });
+      if (permit.kind === 'run') endings.uncountRun({ ...run, epoch: permit.epoch });
       return;
     }
     if (permit.kind !== 'run') {
@@ -170,7 +176,7 @@ export class RunStarter {
     if (!isRunOver(run)) slot.guard(() => jobFaults.onPrefill(run, start));
   }
 
-  private ask(run: Run): Promise<RunPermit> {
+  private requestPermit(run: Run): Promise<RunPermit> {
     const { identity, options, ledger } = this.parts;
     const { requestId, submission, apiId } = run.job;
     return ledger.begin({

@@ -42,7 +42,7 @@ export interface SimulatedWorkParts {
 export class SimulatedWork implements StageWork {
   constructor(private readonly parts: SimulatedWorkParts) {}
 
-  /** A job that came before its cause, by the lead of its sender, waits for that instant. */
+  /** A job that arrives before its cause, because its sender had a lead, waits for that instant. */
   start(run: Run, handoff: HandoffRecord | undefined): void {
     const { clock, options, slot } = this.parts;
     const nowUs = clock.nowUs();

@@ -20,13 +20,13 @@ export class FrameResender {
 
   constructor(private readonly parts: ResenderParts) {}
 
-  readonly answer = (ask: Extract<EngineMessage, { kind: 'resend' }>): void => {
-    const { requestId, fromIndex } = ask;
+  readonly answer = (request: Extract<EngineMessage, { kind: 'resend' }>): void => {
+    const { requestId, fromIndex } = request;
     const run = this.parts.runs.get(requestId);
-    this.entry.streamId = ask.streamId;
+    this.entry.streamId = request.streamId;
     if (run !== undefined) {
       this.entry.epoch = run.epoch;
-      this.sendMissed(ask.apiId, { total: run.emitted, fromIndex, payloads: run.payloads });
+      this.sendMissed(request.apiId, { total: run.emitted, fromIndex, payloads: run.payloads });
       return;
     }
     const ended = this.parts.finished.get(requestId);
@@ -34,7 +34,7 @@ export class FrameResender {
     const { reason, tokens } = ended.result;
     this.entry.epoch = ended.epoch;
     const end = { reason, tail: ended.tail };
-    this.sendMissed(ask.apiId, { total: tokens, fromIndex, end, payloads: ended.payloads });
+    this.sendMissed(request.apiId, { total: tokens, fromIndex, end, payloads: ended.payloads });
   };
 
   private sendMissed(apiId: string, missed: Missed): void {

@@ -37,7 +37,7 @@ export class StepFrames {
   private readonly entry = emptyFrameEntry();
   /** The published step: its generated tokens, and the prompts that it completed. */
   private stepTokens = 0;
-  private readonly struck: Run[] = [];
+  private readonly faulty: Run[] = [];
 
   constructor(private readonly parts: StepFramesParts) {}
 
@@ -57,7 +57,7 @@ export class StepFrames {
     for (const handle of facts.held) this.held(handle, facts.endUs);
     if (this.stepTokens > 0) this.parts.stats.observe('iteration_tokens_total', this.stepTokens);
     this.stepTokens = 0;
-    for (const run of this.struck.splice(0)) this.parts.jobFaults.carryOutTokenFault(run);
+    for (const run of this.faulty.splice(0)) this.parts.jobFaults.carryOutTokenFault(run);
   }
 
   private scheduled(handle: SequenceHandle, stepUs: Micros): void {
@@ -107,9 +107,9 @@ export class StepFrames {
    * after the step.
    */
   private isStruck(run: Run, first: number): boolean {
-    if (!this.parts.jobFaults.meetsToken(run)) return false;
+    if (!this.parts.jobFaults.isTokenFaultDue(run)) return false;
     run.emitted = first;
-    this.struck.push(run);
+    this.faulty.push(run);
     // An engine that has finished the sequence holds nothing for it, except blocks to keep.
     if (run.isEnding) {
       if (run.job.keepsKv) this.parts.slot.engine.releaseHeld(run.handle);
@@ -133,13 +133,13 @@ export class StepFrames {
     entry.count = count;
     entry.extra = 0;
     // The last token is sampled, and needs no KV.
-    const kept = keepsKv && this.parts.source.keep(run, promptTokens + tokens - 1, endUs);
-    entry.tail = kept;
+    const heldKv = keepsKv && this.parts.source.keep(run, promptTokens + tokens - 1, endUs);
+    entry.tail = heldKv;
     this.parts.frames.add(run.outbox, entry);
     entry.tail = undefined;
     this.note(run, endUs);
-    const payload = kept === undefined ? {} : { payload: kept };
-    this.parts.endings.finishRequest(run, { reason: endReason, tokens, ...payload }, kept);
+    const payload = heldKv === undefined ? {} : { payload: heldKv };
+    this.parts.endings.finishRequest(run, { reason: endReason, tokens, ...payload }, heldKv);
   }
 
   /**

@@ -29,7 +29,7 @@ export async function withUpstreamMetrics(
   const executing = engines.filter(({ stage }) => executes(config, stage));
   if (executing.length === 0) return page;
   const ids = executing.map(({ engineId }) => engineId);
-  const texts = await pagesOf(ids, transport).catch(() => new Map<string, string>());
+  const texts = await requestPages(ids, transport).catch(() => new Map<string, string>());
   const pages = executing.map((engine) => ({
     labels: engineLabels(engine),
     families: parsePage(texts.get(engine.engineId) ?? ''),
@@ -37,7 +37,7 @@ export async function withUpstreamMetrics(
   return withUpstreamPages(page, pages, isSimulatedFamily);
 }
 
-async function pagesOf(
+async function requestPages(
   engineIds: readonly string[],
   { bus, isConnected }: Transport,
 ): Promise<ReadonlyMap<string, string>> {

@@ -65,8 +65,8 @@ function relabelled(
   labels: UpstreamPage['labels'],
   isAlone: boolean,
 ): PageSample {
-  const kept = sample.labels
+  const others = sample.labels
     .filter(([name]) => !(name in labels) || (name === 'engine' && !isAlone))
     .map(([name, text]) => [name === 'engine' ? 'exported_engine' : name, text] as const);
-  return { ...sample, labels: [...Object.entries(labels), ...kept] };
+  return { ...sample, labels: [...Object.entries(labels), ...others] };
 }

@@ -17,7 +17,7 @@ export class JsonObjectText {
 
   /** @param text a whole, valid JSON object */
   constructor(readonly text: string) {
-    this.members = membersOf(text);
+    this.members = parseMembers(text);
   }
 
   has(name: string): boolean {
@@ -31,15 +31,15 @@ export class JsonObjectText {
 
   /** Replaces the members with these names. Undefined removes a member. */
   with(changes: Readonly<Record<string, unknown>>): JsonObjectText {
-    const kept = this.members.filter(({ name }) => !Object.hasOwn(changes, name));
+    const unchanged = this.members.filter(({ name }) => !Object.hasOwn(changes, name));
     const added = Object.entries(changes).flatMap(([name, value]) =>
       value === undefined ? [] : `${JSON.stringify(name)}:${JSON.stringify(value)}`,
     );
-    return new JsonObjectText(`{${[...kept.map(({ text }) => text), ...added].join(',')}}`);
+    return new JsonObjectText(`{${[...unchanged.map(({ text }) => text), ...added].join(',')}}`);
   }
 }
 
-function membersOf(text: string): Member[] {
+function parseMembers(text: string): Member[] {
   const members: Member[] = [];
   let at = pastSpace(text, text.indexOf('{') + 1);
   while (text[at] === '"') {

@@ -79,7 +79,7 @@ export class UpstreamServer {
   /**
    * The object in the answer. Empty when the answer streams. @throws UpstreamLost, UpstreamRefusal
    */
-  async ask(leg: UpstreamLeg): Promise<Body> {
+  async request(leg: UpstreamLeg): Promise<Body> {
     const { headers, body } = await this.send(leg);
     if (!String(headers['content-type']).startsWith('text/event-stream')) {
       return upstreamBody(await wholeText(body));

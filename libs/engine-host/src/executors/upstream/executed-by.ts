@@ -28,7 +28,7 @@ export function executedBy(
     newExecutor: (site, parts) => {
       idle.running = () => parts.runs.size;
       const server = serverAt(address, engine.config);
-      const connector = connectorOf(address, engine, server);
+      const connector = makeConnector(address, engine, server);
       const metricsEveryMs = engine.config.upstreamMetricsInterval * 1_000;
       return new UpstreamExecutor(site, parts, { server, connector, metricsEveryMs });
     },
@@ -41,7 +41,7 @@ function serverAt({ url }: ServerAddress, config: BatonConfig): UpstreamServer {
   return new UpstreamServer({ url, apiKey, timeoutMs, ca: readUpstreamCa(config) });
 }
 
-function connectorOf(
+function makeConnector(
   { url, bootstrapPort }: ServerAddress,
   { config, role }: ExecutedEngine,
   server: UpstreamServer,

@@ -5,8 +5,8 @@ import { NIXL_PULL } from './kv-connector';
 import type { UpstreamServer } from '../server/upstream-server';
 
 /** A server that only answers health checks. */
-class Patient {
-  readonly url = 'http://patient';
+class WatchedServer {
+  readonly url = 'http://server';
   isWell = true;
   checks = 0;
 
@@ -17,16 +17,16 @@ class Patient {
 }
 
 describe('the watch over a server', () => {
-  let patient: Patient;
+  let server: WatchedServer;
   let watch: HealthWatch;
   let states: boolean[];
 
   beforeEach(async () => {
     vi.useFakeTimers();
-    patient = new Patient();
+    server = new WatchedServer();
     states = [];
     watch = new HealthWatch({
-      server: patient as unknown as UpstreamServer,
+      server: server as unknown as UpstreamServer,
       connector: NIXL_PULL,
       log: createLogger({ name: 'watch', level: 'silent' }),
     });
@@ -40,18 +40,18 @@ describe('the watch over a server', () => {
   });
 
   it('detects that an idle server goes down, and that it comes back', async () => {
-    patient.isWell = false;
+    server.isWell = false;
     await vi.advanceTimersByTimeAsync(5_000 + 2 * 1_000);
     expect(states).toEqual([true, false]);
-    patient.isWell = true;
+    server.isWell = true;
     await vi.advanceTimersByTimeAsync(1_000);
     expect(states).toEqual([true, false, true]);
   });
 
   it('does not count one slow answer as a loss', async () => {
-    patient.isWell = false;
+    server.isWell = false;
     await vi.advanceTimersByTimeAsync(5_000);
-    patient.isWell = true;
+    server.isWell = true;
     await vi.advanceTimersByTimeAsync(60_000);
     expect(states).toEqual([true]);
   });
@@ -68,13 +68,13 @@ describe('the watch over a server', () => {
   });
 
   it('checks at a fixed rate, for any number of failed legs', async () => {
-    patient.isWell = false;
+    server.isWell = false;
     for (let i = 0; i < 50; i += 1) watch.failed(false);
-    const before = patient.checks;
+    const before = server.checks;
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(patient.checks - before).toBe(10);
+    expect(server.checks - before).toBe(10);
     watch.stop();
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(patient.checks - before).toBe(10);
+    expect(server.checks - before).toBe(10);
   });
 });

@@ -179,13 +179,13 @@ export class UpstreamExecutor implements Executor {
       this.parts.endings.failRequest(run, 'engine_error');
       return;
     }
-    const { text, ...asked } = JSON.parse(stored.toString()) as ExecutedRequest;
-    const request = { ...asked, body: new JsonObjectText(text) };
+    const { text, ...fields } = JSON.parse(stored.toString()) as ExecutedRequest;
+    const request = { ...fields, body: new JsonObjectText(text) };
     if (run.stage === 'prefill') await this.prefill(run, request, leg);
     else if (run.stage === 'decode' && isSpent(run, handoff)) this.beginAnew(run);
     else {
       const { signal } = leg.controller;
-      const params = this.paramsOf(run, handoff);
+      const params = this.takeParams(run, handoff);
       leg.fetches = params !== undefined;
       const generation = { request, params, signal };
       const last = await this.tally.leg(signal, () => this.generate(run, generation));
@@ -194,15 +194,15 @@ export class UpstreamExecutor implements Executor {
   }
 
   private async prefill(run: Run, request: ClientRequest, leg: ActiveLeg): Promise<void> {
-    const asked = this.connector.prefillLeg(request);
-    const { early } = asked;
+    const prefill = this.connector.prefillLeg(request);
+    const { early } = prefill;
     if (early !== undefined && !(await this.handOverEarly(run, leg, early))) return;
     const { signal } = leg.controller;
     const answer = await this.tally.leg(signal, () =>
-      this.server.ask({ ...asked, request, signal }),
+      this.server.request({ ...prefill, request, signal }),
     );
     this.health.succeeded();
-    const params = asked.decodeLegParams(answer);
+    const params = prefill.decodeLegParams(answer);
     if (isRunOver(run)) return;
     if (leg.isPaired) {
       this.parts.endings.passOn(run);
@@ -244,7 +244,7 @@ export class UpstreamExecutor implements Executor {
    * The parameters in the answer of an upstream prefill. A simulated prefill holds no KV that a
    * server can read, so its blocks are released.
    */
-  private paramsOf(run: Run, handoff: HandoffRecord | undefined): Body | undefined {
+  private takeParams(run: Run, handoff: HandoffRecord | undefined): Body | undefined {
     if (handoff === undefined) return undefined;
     const { params, generation } = handoff;
     if (generation === EXECUTED) return hasTransfer(handoff) ? { ...params } : undefined;

@@ -10,7 +10,7 @@ import type { BarrierRank, StepBarrier } from './step-barrier';
  */
 export const BACK_DATING_US = 20_000;
 
-/** An engine this far behind was stopped, not slow: it continues from now (wall µs). */
+/** An engine that is late by more than this was stopped: it continues from now (wall µs). */
 const RE_ANCHOR_US = secondsToUs(1);
 
 /**
@@ -86,19 +86,19 @@ export class StepLoop implements BarrierRank {
   private alarm: Alarm | undefined;
   /** The next batch is formed when it rings. */
   private forming: Alarm | undefined;
-  /** What changes the engine behind that. */
-  private behind: (() => void)[] = [];
+  /** Changes of the engine that wait until that batch is formed. */
+  private afterForming: (() => void)[] = [];
   /** End of the last step: no step starts before it. */
   private freeSinceUs: Micros = 0;
   /** End of the step under way when it was due at its beginning and takes no time. */
   private dueUs: Micros | undefined;
-  /** Whether sequences run behind the last step. */
-  private goesOn = false;
+  /** Whether sequences were running after the last step. */
+  private hasRunning = false;
   private isWakeDue = false;
   private isStopped = false;
   private isPaused = false;
   /** True when this rank takes part in the barrier's step under way. */
-  private isBesideOthers = false;
+  private isInBarrierStep = false;
 
   private listener: StepListener | undefined;
 
@@ -112,7 +112,7 @@ export class StepLoop implements BarrierRank {
   }
 
   get isStepping(): boolean {
-    return this.alarm !== undefined || this.forming !== undefined || this.isBesideOthers;
+    return this.alarm !== undefined || this.forming !== undefined || this.isInBarrierStep;
   }
 
   /** The logical instant of a cause at `causeUs`: not after now, nor too long before. */
@@ -132,12 +132,12 @@ export class StepLoop implements BarrierRank {
   }
 
   /**
-   * Has `enter` change the engine at once, but behind the batch that is about to be formed when
-   * that was due before `causeUs`.
+   * Calls `enter` at once. Only when a batch was due to be formed before `causeUs`, it waits until
+   * that batch is formed.
    */
   enterBetween(causeUs: Micros, enter: () => void): void {
     const isAhead = this.forming !== undefined && this.logicalUs(causeUs) > this.freeSinceUs;
-    if (isAhead) this.behind.push(enter);
+    if (isAhead) this.afterForming.push(enter);
     else enter();
   }
 
@@ -150,10 +150,10 @@ export class StepLoop implements BarrierRank {
     this.alarm = undefined;
     this.forming = undefined;
     this.dueUs = undefined;
-    this.goesOn = false;
-    this.isBesideOthers = false;
+    this.hasRunning = false;
+    this.isInBarrierStep = false;
     this.arrivals = [];
-    this.behind = [];
+    this.afterForming = [];
   }
 
   /**
@@ -187,7 +187,7 @@ export class StepLoop implements BarrierRank {
         tokens = this.parts.slot.engine.formStep(startUs);
       });
     }
-    this.isBesideOthers = tokens !== undefined;
+    this.isInBarrierStep = tokens !== undefined;
     this.stepStartUs = startUs;
     return tokens;
   }
@@ -201,7 +201,7 @@ export class StepLoop implements BarrierRank {
   }
 
   endStepAt(endUs: Micros): void {
-    if (this.isBesideOthers) this.guard(() => this.parts.slot.engine.endStepAt(endUs));
+    if (this.isInBarrierStep) this.guard(() => this.parts.slot.engine.endStepAt(endUs));
   }
 
   isUnfinished(): boolean {
@@ -213,7 +213,7 @@ export class StepLoop implements BarrierRank {
   }
 
   endStep(endUs: Micros): Micros {
-    if (this.isBesideOthers) this.guard(() => this.settleStep(endUs));
+    if (this.isInBarrierStep) this.guard(() => this.settleStep(endUs));
     return this.freeSinceUs;
   }
 
@@ -297,7 +297,7 @@ export class StepLoop implements BarrierRank {
     const stepUs = this.wallUsOf(endUs - this.stepStartUs);
     const isShort = stepUs < TIMER_GRAIN_US;
     const leadUs = Math.min(this.parts.leadUs, stepUs * LEAD_SHARE);
-    if (clock.toWallUs(endUs) <= clock.wall.nowUs() && !(isShort && this.goesOn)) {
+    if (clock.toWallUs(endUs) <= clock.wall.nowUs() && !(isShort && this.hasRunning)) {
       this.dueUs = isShort ? endUs : undefined;
       return clock.atSim(endUs, ring);
     }
@@ -324,16 +324,17 @@ export class StepLoop implements BarrierRank {
     const lateUs = clock.wall.nowUs() - clock.toWallUs(endUs);
     this.alarm = undefined;
     this.dueUs = undefined;
-    this.isBesideOthers = false;
+    this.isInBarrierStep = false;
     this.freeSinceUs = endUs;
     this.listener?.onStep(endUs - this.stepStartUs, lateUs);
     const facts = slot.engine.endStep();
     this.listener?.onFacts(facts);
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
     // Without a running sequence there can be no step, and later arrivals would come first.
-    this.goesOn = slot.engine.snapshot().running > 0;
+    this.hasRunning = slot.engine.snapshot().running > 0;
     if (barrier !== undefined) this.form();
-    else this.formAt(clock.toWallUs(endUs) + (hasGrace && this.goesOn ? this.graceOf(endUs) : 0));
+    else
+      this.formAt(clock.toWallUs(endUs) + (hasGrace && this.hasRunning ? this.graceOf(endUs) : 0));
   }
 
   /** Forms the next batch, not before this instant of the wall clock. */
@@ -363,7 +364,7 @@ export class StepLoop implements BarrierRank {
     const { barrier } = this.parts;
     const mayBegin = !this.isPaused || this.mayEmpty;
     if (barrier === undefined && !this.isStepping && mayBegin) this.begin(this.startOfNext());
-    for (const enter of this.behind.splice(0)) enter();
+    for (const enter of this.afterForming.splice(0)) enter();
     this.listener?.onFormed();
   }
 

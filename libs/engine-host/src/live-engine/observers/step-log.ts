@@ -81,16 +81,16 @@ class WatchedStepTime implements StepTimeModel {
     if (model.tokenJitterUs) this.tokenJitterUs = model.tokenJitterUs.bind(model);
   }
 
-  stepUs(asked: BatchAggregates): number {
+  stepUs(priced: BatchAggregates): number {
     const { batch } = this;
-    batch.prefillTokens = asked.prefillTokens;
-    batch.prefillSeqs = asked.prefillSeqs;
-    batch.prefillQuadratic = asked.prefillQuadratic;
-    batch.prefillContext = asked.prefillContext;
-    batch.decodeSeqs = asked.decodeSeqs;
-    batch.decodeContext = asked.decodeContext;
-    batch.draftTokens = asked.draftTokens ?? 0;
-    batch.kvUsage = asked.kvUsage;
-    return this.model.stepUs(asked);
+    batch.prefillTokens = priced.prefillTokens;
+    batch.prefillSeqs = priced.prefillSeqs;
+    batch.prefillQuadratic = priced.prefillQuadratic;
+    batch.prefillContext = priced.prefillContext;
+    batch.decodeSeqs = priced.decodeSeqs;
+    batch.decodeContext = priced.decodeContext;
+    batch.draftTokens = priced.draftTokens ?? 0;
+    batch.kvUsage = priced.kvUsage;
+    return this.model.stepUs(priced);
   }
 }

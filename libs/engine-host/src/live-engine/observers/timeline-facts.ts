@@ -8,7 +8,7 @@ import type { EngineSlot } from '../engine/engine-slot';
 import type { Run, RunTable } from '../runs/run';
 
 /** Wall µs that facts wait to be sent together with others. */
-const COMPANY_US = 100_000;
+const BATCHING_US = 100_000;
 /** Limit of separate chunks per run; further ones extend the last one. */
 const MAX_CHUNKS = 64;
 /** Limit of unsent facts; further ones are dropped. */
@@ -44,7 +44,7 @@ export interface TimelineFactsParts {
 export class TimelineFacts {
   private isOn = true;
   private readonly prompts = new Map<SequenceHandle, Prompt>();
-  /** By API process, then by run. */
+  /** Unsent facts, by API process, then by run. */
   private waiting = new Map<string, Map<Run, EngineFact[]>>();
   private count = 0;
   private alarm: Alarm | undefined;
@@ -55,7 +55,7 @@ export class TimelineFacts {
     if (!this.isOn || this.count >= MAX_WAITING) return;
     const { clock } = this.parts;
     const fact = [kind, clock.toWallUs(atUs), endUs === undefined ? 0 : clock.toWallUs(endUs)];
-    this.factsOf(run).push([...fact, tokens] as unknown as EngineFact);
+    this.openFacts(run).push([...fact, tokens] as unknown as EngineFact);
     this.count += 1;
     this.arm();
   }
@@ -131,7 +131,7 @@ export class TimelineFacts {
     this.note(run, 'chunk', { atUs, endUs, tokens });
   }
 
-  private factsOf(run: Run): EngineFact[] {
+  private openFacts(run: Run): EngineFact[] {
     const { apiId } = run.job;
     const ofApi = this.waiting.get(apiId) ?? new Map<Run, EngineFact[]>();
     this.waiting.set(apiId, ofApi);
@@ -143,7 +143,7 @@ export class TimelineFacts {
   private arm(): void {
     if (this.alarm !== undefined) return;
     const { wall } = this.parts.clock;
-    this.alarm = wall.around(wall.nowUs() + COMPANY_US, () => {
+    this.alarm = wall.around(wall.nowUs() + BATCHING_US, () => {
       this.alarm = undefined;
       this.flush();
     });

@@ -11,7 +11,7 @@ interface Peer {
   /** Wall µs. */
   heardUs: number;
   /** Time of the last request for the peer's whole content, wall µs. */
-  askedUs: number;
+  requestedUs: number;
 }
 
 /**
@@ -51,8 +51,8 @@ export class PoolPeers {
     if (isWhole !== true && !isNext) {
       this.pool.forget(peer.node);
       peer.number = 0;
-      if (nowUs - peer.askedUs < ASK_EVERY_US) return false;
-      peer.askedUs = nowUs;
+      if (nowUs - peer.requestedUs < ASK_EVERY_US) return false;
+      peer.requestedUs = nowUs;
       return true;
     }
     if (isWhole === true) this.pool.forget(peer.node);
@@ -81,7 +81,7 @@ export class PoolPeers {
   private meet(engineId: string): Peer {
     const free = this.names.indexOf(undefined, 1);
     const node = free < 0 ? this.names.length : free;
-    const peer = { node, number: 0, heardUs: 0, askedUs: -ASK_EVERY_US };
+    const peer = { node, number: 0, heardUs: 0, requestedUs: -ASK_EVERY_US };
     this.names[node] = engineId;
     this.peers.set(engineId, peer);
     return peer;

@@ -21,7 +21,7 @@ export interface FramesOptions {
 }
 
 /** Wall µs that entries without a token may wait to be sent together with others. */
-const COMPANY_US = 5_000;
+const BATCHING_US = 5_000;
 
 /**
  * One frame per engine step and API process; entries between steps are sent at the end of the turn.
@@ -79,7 +79,7 @@ export class Frames {
     for (const outbox of this.filled) outbox.stepEndUs ??= stepEndUs;
     if (this.filled.length === 0 || this.isDeferred) return;
     this.isDeferred = true;
-    wall.around(wall.nowUs() + COMPANY_US, () => {
+    wall.around(wall.nowUs() + BATCHING_US, () => {
       this.isDeferred = false;
       this.flush(this.nowUs());
     });

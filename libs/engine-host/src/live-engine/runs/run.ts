@@ -33,6 +33,9 @@ export interface Fetching {
  * One job of this engine, from the queue to its end here. Hot fields are plain, so that a step
  * reads nothing else.
  */
+/** `handle` of a run outside the engine; tests compare with 0. */
+export const NO_HANDLE: SequenceHandle = -1;
+
 export interface Run {
   readonly job: EngineJob;
   readonly taken: TakenJob;
@@ -42,7 +45,7 @@ export interface Run {
   causeUs: Micros;
   epoch: Epoch;
   state: RunState;
-  /** -1 outside the engine. */
+  /** `NO_HANDLE` outside the engine. */
   handle: SequenceHandle;
   /** Tokens published so far. */
   emitted: number;
@@ -58,7 +61,7 @@ export interface Run {
   /** Tokens that pass before a fault of the job strikes; infinite without one. */
   faultAfterTokens: number;
   /** True when its job has already killed a process and is spared. */
-  isSpared: boolean;
+  hasKilledProcess: boolean;
 }
 
 /** Check it again after every await. */
@@ -99,7 +102,7 @@ export class RunTable {
   /** Removes the handle of a run that the engine no longer has. */
   unbind(run: Run): void {
     if (run.handle >= 0) this.byHandle[run.handle] = undefined;
-    run.handle = -1;
+    run.handle = NO_HANDLE;
   }
 
   remove(run: Run): void {

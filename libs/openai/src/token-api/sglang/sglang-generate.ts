@@ -76,10 +76,14 @@ export function parseSglangGenerate(body: unknown, limits: RequestLimits): Gener
     const message = 'Either text or input_ids should be provided.';
     throw valueError({ field: 'text', message });
   }
-  const asked = { ...completionOf(dto.sampling_params ?? {}), prompt, stream: dto.stream ?? false };
+  const requested = {
+    ...completionOf(dto.sampling_params ?? {}),
+    prompt,
+    stream: dto.stream ?? false,
+  };
   const logprobs = dto.return_logprob === true ? { logprobs: dto.top_logprobs_num ?? 0 } : {};
   const named = dto.rid == null ? {} : { request_id: dto.rid };
-  return parseCompletion({ ...asked, ...logprobs, ...named }, limits);
+  return parseCompletion({ ...requested, ...logprobs, ...named }, limits);
 }
 
 /** Whether the answer is a list: the prompts of the body are in a list. */

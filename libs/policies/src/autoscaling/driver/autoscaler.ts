@@ -70,17 +70,17 @@ export function changesTo(
   { sample, bounds }: { readonly sample: ClusterSample; readonly bounds: ScaleBounds },
 ): ScaleChange[] {
   const now = new Now(sample, bounds);
-  const asked = { ...decision.counts };
+  const requested = { ...decision.counts };
   const became: ScaleChange[] = [];
   for (const { from, to, count } of decision.roleChanges ?? []) {
     const some = now.changeRole({ from, to, count });
     if (some > 0) became.push({ kind: 'become', role: from, to, count: some });
     // Engines that cannot change their role keep it.
-    asked[from] += count - some;
-    asked[to] -= count - some;
+    requested[from] += count - some;
+    requested[to] -= count - some;
   }
-  const left = ROLES.flatMap((role) => now.leave(role, asked));
-  const joined = ROLES.flatMap((role) => now.join(role, asked));
+  const left = ROLES.flatMap((role) => now.leave(role, requested));
+  const joined = ROLES.flatMap((role) => now.join(role, requested));
   return [...became, ...left, ...joined];
 }
 
@@ -118,16 +118,16 @@ class Now {
     return some;
   }
 
-  leave(role: EngineRole, asked: Topology): ScaleChange[] {
-    const excess = this.counts[role] - this.bounded(role, asked);
+  leave(role: EngineRole, requested: Topology): ScaleChange[] {
+    const excess = this.counts[role] - this.bounded(role, requested);
     const some = atLeastZero(Math.min(excess, this.spareEngines(role)));
     if (some === 0) return [];
     this.take(role, some);
     return [{ kind: 'leave', role, count: some }];
   }
 
-  join(role: EngineRole, asked: Topology): ScaleChange[] {
-    const missing = this.bounded(role, asked) - this.counts[role];
+  join(role: EngineRole, requested: Topology): ScaleChange[] {
+    const missing = this.bounded(role, requested) - this.counts[role];
     const room = this.bounds.max[role] - this.present[role];
     const some = atLeastZero(Math.min(missing, room));
     if (some === 0) return [];
@@ -135,8 +135,8 @@ class Now {
     return [{ kind: 'join', role, count: some }];
   }
 
-  private bounded(role: EngineRole, asked: Topology): number {
-    return Math.min(this.bounds.max[role], Math.max(this.bounds.min[role], whole(asked[role])));
+  private bounded(role: EngineRole, requested: Topology): number {
+    return Math.min(this.bounds.max[role], Math.max(this.bounds.min[role], whole(requested[role])));
   }
 
   /** Engines that accept work, without the last one of their role. */

@@ -60,8 +60,10 @@ export class Hpa implements ScalePolicy {
 
   /** Undefined when no metric applies. */
   private proposed(role: EngineRole, context: ScaleContext): number | undefined {
-    const asked = this.spec.metrics.filter((each) => each.role === undefined || each.role === role);
-    const proposals = asked.map((each) => this.proposal(each, role, context));
+    const requested = this.spec.metrics.filter(
+      (each) => each.role === undefined || each.role === role,
+    );
+    const proposals = requested.map((each) => this.proposal(each, role, context));
     const known = proposals.filter((each) => each !== undefined);
     if (known.length === 0) return undefined;
     const most = Math.max(...known);

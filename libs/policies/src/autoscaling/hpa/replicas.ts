@@ -7,7 +7,7 @@
 export interface ReplicaCounts {
   /** Replicas that the target should have, those that start included. */
   readonly current: number;
-  /** Replicas that take work. */
+  /** Replicas that accept requests. */
   readonly ready: number;
 }
 

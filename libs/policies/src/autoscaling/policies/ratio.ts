@@ -24,7 +24,7 @@ export class RatioKeeper implements ScalePolicy {
   decide(context: ScaleContext): ScaleDecision {
     const { counts } = this.inner.decide(context);
     const prefill = Math.ceil((counts.decode * this.ratio.prefill) / this.ratio.decode - 1e-9);
-    const kept: Topology = { ...counts, prefill };
-    return { counts: kept };
+    const unchanged: Topology = { ...counts, prefill };
+    return { counts: unchanged };
   }
 }

@@ -3,7 +3,7 @@ import type { Topology } from '../../placement/topology/topology';
 import type { ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
 
 export interface ScheduleEntry {
-  /** Since the start of a period. */
+  /** Instant of the entry after the start of a period. */
   readonly atUs: Micros;
   readonly counts: Topology;
 }

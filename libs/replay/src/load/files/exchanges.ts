@@ -107,11 +107,12 @@ function lengthsOf(
   };
   const prompt = usage(/"(?:prompt|input)_tokens":(\d+)/g);
   const output = usage(/"(?:completion|output)_tokens":(\d+)/g);
-  const asked = body['max_tokens'] ?? body['max_completion_tokens'] ?? body['max_output_tokens'];
+  const requested =
+    body['max_tokens'] ?? body['max_completion_tokens'] ?? body['max_output_tokens'];
   const { prompt: text, messages, input } = body;
   return {
     promptTokens: Math.max(1, prompt ?? textLength(text ?? messages ?? input, count)),
-    outputTokens: Math.max(1, output ?? (Number.isInteger(asked) ? Number(asked) : 1)),
+    outputTokens: Math.max(1, output ?? (Number.isInteger(requested) ? Number(requested) : 1)),
   };
 }
 

@@ -30,15 +30,15 @@ export interface LineReader {
  * `onLine`
  */
 export async function readLines(path: string, reader: LineReader): Promise<void> {
-  const totalBytes = await sizeOf(path);
+  const totalBytes = await readSize(path);
   const source = createReadStream(path, { highWaterMark: CHUNK_BYTES });
   const chunks = unpacked(path, source)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   const lines = new LineSplitter(path, reader);
   try {
-    let goesOn = true;
-    while (goesOn) {
-      const chunk = await nextOf(chunks, path);
-      goesOn = chunk === undefined ? lines.endFile() : lines.push(chunk);
+    let hasMore = true;
+    while (hasMore) {
+      const chunk = await readNext(chunks, path);
+      hasMore = chunk === undefined ? lines.endFile() : lines.push(chunk);
       if (chunk !== undefined) reader.onProgress?.(source.bytesRead, totalBytes);
     }
   } finally {
@@ -52,7 +52,7 @@ function unpacked(path: string, source: Readable): Readable {
   return pipeline(source, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined);
 }
 
-async function sizeOf(path: string): Promise<number> {
+async function readSize(path: string): Promise<number> {
   try {
     const found = await stat(path);
     return found.isFile() ? found.size : 0;
@@ -61,7 +61,7 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-async function nextOf(chunks: AsyncIterator<Buffer>, path: string): Promise<Buffer | undefined> {
+async function readNext(chunks: AsyncIterator<Buffer>, path: string): Promise<Buffer | undefined> {
   try {
     const { done, value } = await chunks.next();
     return done === true ? undefined : value;

@@ -40,12 +40,14 @@ export function heldOutErrors(
 ): HeldOutErrors {
   const all = [...table.entries()];
   const isApart = (i: number): boolean => every > 0 && i % every === every - 1;
-  const kept = new Map(all.filter((_, i) => !isApart(i)));
+  const fitted = new Map(all.filter((_, i) => !isApart(i)));
   const apart = all.filter((_, i) => isApart(i)).map(([, point]) => point);
   const path = `${system}/${name}.csv`;
-  const csv = mergedTable(kept, shipped.read(path), [...layout.columns, 'us'].join(','));
-  const texts = { read: (asked: string) => (asked === path ? csv : shipped.read(asked)) };
-  const tables = kept.size > 0 ? OperatorTables.of(system, texts) : undefined;
+  const csv = mergedTable(fitted, shipped.read(path), [...layout.columns, 'us'].join(','));
+  const texts = {
+    read: (requested: string) => (requested === path ? csv : shipped.read(requested)),
+  };
+  const tables = fitted.size > 0 ? OperatorTables.of(system, texts) : undefined;
   const errors = apart.flatMap((point) => {
     const us = tables && predictedUs(tables, name, point);
     return us === undefined ? [] : [100 * (us / meanUs(point) - 1)];

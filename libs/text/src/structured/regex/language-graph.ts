@@ -24,7 +24,9 @@ export interface GraphState {
   readonly index: number;
   readonly accepts: boolean;
   readonly edges: readonly GraphEdge[];
-  /** Characters to the nearest accepting state. Undefined: none can be reached. */
+  /**
+   * Characters to the nearest accepting state. Undefined when no accepting state can be reached.
+   */
   readonly distance: number | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface Demands {
 /** A pattern, read once. Its automata are made on first use; making them may throw `RegexError`. */
 export class Pattern {
   private readonly regex: Regex;
-  private readonly made = new Map<PatternScope, Demands>();
+  private readonly byScope = new Map<PatternScope, Demands>();
 
   /** Throws `RegexError` when the pattern cannot be read. */
   constructor(readonly source: string) {
@@ -32,10 +32,10 @@ export class Pattern {
 
   /** The conditions under which a text matches. A text that matches whole also contains a match. */
   demands(scope: PatternScope): Demands {
-    let demands = this.made.get(scope);
+    let demands = this.byScope.get(scope);
     if (demands === undefined) {
       demands = demandsOf(this.regex, scope);
-      this.made.set(scope, demands);
+      this.byScope.set(scope, demands);
     }
     return demands;
   }

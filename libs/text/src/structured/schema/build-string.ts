@@ -25,7 +25,7 @@ export class StringBuilder {
   /** An error where the patterns of a combination are too large together. */
   private readonly languages = new Map<string, StringLanguage | ConstraintError>();
 
-  /** A text that fulfils all patterns, formats and lengths. Undefined: none was found. */
+  /** A text that fulfils all patterns, formats and lengths. Undefined when no text was found. */
   build(wish: StringWish): string | undefined {
     const { nodes, random, ease } = wish;
     const minLength = Math.max(...nodes.map(({ string }) => string.minLength));

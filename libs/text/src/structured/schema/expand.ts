@@ -7,7 +7,7 @@ export interface Alternative {
   readonly nots: readonly SchemaNode[];
 }
 
-/** Alternatives of which one must be taken. */
+/** Alternatives; one must be taken. */
 export interface Choice {
   readonly pointer: string;
   readonly options: readonly Alternative[];

@@ -25,7 +25,7 @@ const CHARACTERS_PER_UNIT = 64;
  */
 export class Validator {
   /** Schemas under evaluation; those for enclosing values come first. */
-  private readonly asked: SchemaNode[] = [];
+  private readonly requested: SchemaNode[] = [];
   /** Index of the first one for the present value. */
   private base = 0;
 
@@ -33,23 +33,23 @@ export class Validator {
 
   satisfies(node: SchemaNode, value: Json): boolean {
     this.budget.spend();
-    if (!node.isPossible || this.asked.length > MAX_DEPTH) return false;
+    if (!node.isPossible || this.requested.length > MAX_DEPTH) return false;
     // A schema that refers back to itself at the same value can never accept it.
-    if (this.asked.indexOf(node, this.base) !== -1) return false;
-    this.asked.push(node);
+    if (this.requested.indexOf(node, this.base) !== -1) return false;
+    this.requested.push(node);
     const isFulfilled =
       isOfTypes(node.types, value) &&
       (node.valueKeys === undefined || node.valueKeys.has(jsonKey(value))) &&
       this.isOfKind(node, value) &&
       this.isLogical(node, value);
-    this.asked.pop();
+    this.requested.pop();
     return isFulfilled;
   }
 
   /** Like `satisfies`, for a value inside the current one. */
   isMember(node: SchemaNode, value: Json): boolean {
     const before = this.base;
-    this.base = this.asked.length;
+    this.base = this.requested.length;
     const isFulfilled = this.satisfies(node, value);
     this.base = before;
     return isFulfilled;

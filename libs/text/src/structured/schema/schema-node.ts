@@ -43,7 +43,7 @@ export interface StringKeywords {
 
 export interface ArrayKeywords {
   readonly prefix: readonly SchemaNode[];
-  /** Schema of the items after the prefix. Undefined: no condition. */
+  /** Schema of the items after the prefix. Undefined: any value. */
   readonly rest: SchemaNode | undefined;
   readonly contains: SchemaNode | undefined;
   readonly minContains: number;
@@ -59,7 +59,7 @@ export interface ObjectKeywords {
   readonly isDescribed: boolean;
   readonly properties: ReadonlyMap<string, SchemaNode>;
   readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
-  /** Schema of the properties that the two fields above do not cover. Undefined: no condition. */
+  /** Schema of the properties that the two fields above do not cover. Undefined: any value. */
   readonly additional: SchemaNode | undefined;
   readonly names: SchemaNode | undefined;
   readonly required: readonly string[];

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Beat, Punctuality, quicken } from '@baton/clock';
+import { PeriodicTimer, ProcessClock, speedUpTimers } from '@baton/clock';
 import type { RedisAddress } from '../address/address';
 import { ScriptRunner } from '../scripts/script';
 import { TransportForeign, TransportUnavailable } from '../../port/failures';
@@ -43,9 +43,9 @@ export class RedisLink {
   private readonly listeners: ((event: LinkEvent) => void)[] = [];
   private readonly restorers: Restorer[] = [];
   private readonly waiters: (() => void)[] = [];
-  private heartbeat: Beat | undefined;
-  private beats = 0;
-  readonly punctuality: Punctuality;
+  private heartbeat: PeriodicTimer | undefined;
+  private checks = 0;
+  readonly processClock: ProcessClock;
   readonly standby: Standby;
 
   constructor(
@@ -53,8 +53,8 @@ export class RedisLink {
     private readonly keys: Keys,
     private readonly times: TransportTimes,
   ) {
-    this.punctuality = new Punctuality(times);
-    this.standby = new Standby({ address, times, heartbeat: this.punctuality.heartbeat });
+    this.processClock = new ProcessClock(times);
+    this.standby = new Standby({ address, times, heartbeat: this.processClock.heartbeat });
     this.commands = openClient(address, times.callDeadlineMs);
     this.subscriber = openClient(address, times.callDeadlineMs);
     this.scripts = new ScriptRunner(this.commands);
@@ -80,7 +80,7 @@ export class RedisLink {
 
   /** Allowed silence of the server: longer after own lateness, as both may share a busy machine. */
   private get quietMs(): number {
-    return this.punctuality.leaseMs(this.times.silenceMs);
+    return this.processClock.leaseMs(this.times.silenceMs);
   }
 
   /**
@@ -90,7 +90,7 @@ export class RedisLink {
   async open(): Promise<void> {
     await Promise.race([this.whenUp(), pause(this.times.callDeadlineMs, '', { ref: false })]);
     if (this.up) {
-      this.heartbeat = new Beat(HEARTBEAT_MS, () => this.beat());
+      this.heartbeat = new PeriodicTimer(HEARTBEAT_MS, () => this.checkConnection());
       return;
     }
     this.close();
@@ -134,12 +134,12 @@ export class RedisLink {
   call<T>(what: string, send: () => Promise<T>, quietMs = this.times.callDeadlineMs): Promise<T> {
     if (!this.up) return Promise.reject(new TransportUnavailable(`${what}: not connected`));
     return new Promise((resolve, reject) => {
-      const { punctuality, times } = this;
+      const { processClock, times } = this;
       const leftMs = (nowMs: number, beganMs: number): number =>
         Math.min(Math.max(beganMs, this.answeredMs) + quietMs, beganMs + times.callDeadlineMs) -
         nowMs;
-      const settle = punctuality.whileAwaited(leftMs, () => {
-        this.isSilent ||= punctuality.awakeMs() - this.answeredMs >= this.quietMs;
+      const settle = processClock.whileAwaited(leftMs, () => {
+        this.isSilent ||= processClock.awakeMs() - this.answeredMs >= this.quietMs;
         reject(new TransportUnavailable(`${what}: no answer`));
       });
       send().then(
@@ -161,7 +161,7 @@ export class RedisLink {
     this.up = false;
     this.attempt += 1;
     this.heartbeat?.stop();
-    this.punctuality.stop();
+    this.processClock.stop();
     this.standby.close();
     this.commands.disconnect();
     this.subscriber.disconnect();
@@ -239,7 +239,7 @@ export class RedisLink {
   }
 
   private emit(event: LinkEvent): void {
-    quicken();
+    speedUpTimers();
     for (const listener of this.listeners) listener(event);
   }
 
@@ -247,10 +247,10 @@ export class RedisLink {
    * Sends a ping, and at times checks that the keys still belong to Baton. With `socketTimeout`, a
    * ping without an answer ends the connection, also that of a silent subscription.
    */
-  private beat(): void {
+  private checkConnection(): void {
     if (!this.up) return;
-    this.beats += 1;
-    if (this.beats % BEATS_PER_LOOK !== 0) {
+    this.checks += 1;
+    if (this.checks % BEATS_PER_LOOK !== 0) {
       this.call('look for the server', () => this.commands.ping(), this.quietMs).catch(ignore);
       return;
     }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Beat, quicken, SLOW_BEAT_MS } from '@baton/clock';
+import { PeriodicTimer, speedUpTimers, SLOW_PERIOD_MS } from '@baton/clock';
 import { Signal } from '@baton/kernel';
 import type { JobTaker } from '../scripts/taking-order';
 import type { Redis } from 'ioredis';
@@ -45,12 +45,12 @@ export class RedisConsumer implements JobConsumer {
   private state: 'taking' | 'paused' | 'closed' = 'taking';
   private readonly held: HeldJobs;
   private readonly changed = new Signal();
-  private readonly stalledCheck: Beat;
+  private readonly stalledCheck: PeriodicTimer;
   private readonly id = randomUUID();
   private takes = 0;
   /** Its turn in the order of takers. */
   private turn = 0;
-  /** How it is in that order; undefined: it is not there. */
+  /** Its position in that order; undefined when it is not in it. */
   private entered: 'idle' | 'busy' | undefined;
   /** The connection of a blocking wait, during the wait. */
   private blocked: Redis | undefined;
@@ -83,9 +83,9 @@ export class RedisConsumer implements JobConsumer {
     link.onEvent((event) => {
       if (event !== 'lost') this.blocked?.disconnect(true);
     });
-    const mayBeSlow = (): boolean => this.taken === 0 && times.lockMs > SLOW_BEAT_MS;
+    const mayBeSlow = (): boolean => this.taken === 0 && times.lockMs > SLOW_PERIOD_MS;
     const check = (): void => void this.recoverStalled();
-    this.stalledCheck = new Beat(times.stalledCheckMs, check, mayBeSlow);
+    this.stalledCheck = new PeriodicTimer(times.stalledCheckMs, check, mayBeSlow);
     void this.takeJobs();
   }
 
@@ -147,7 +147,7 @@ export class RedisConsumer implements JobConsumer {
       Math.min(room, MOST_AT_ONCE),
       taker,
     );
-    if (jobs.length > 0) quicken();
+    if (jobs.length > 0) speedUpTimers();
     this.turn = turn;
     if (jobs.length >= room || !this.taking.hasOrder) this.entered = undefined;
     else this.entered = taker.isIdle && jobs.length === 0 ? 'idle' : 'busy';
@@ -223,12 +223,12 @@ export class RedisConsumer implements JobConsumer {
   /**
    * Measured in awake time: a process that was paused together with the holder of a lock leaves the
    * holder time to renew it. A queue without taken jobs is checked twice per lock duration, and the
-   * first check that finds some only quickens the beats: the slow clock of an idle process does not
-   * show every pause. A marker that died with the worker that had popped it is set again.
+   * first check that finds some only speeds up the timers: the slow clock of an idle process does
+   * not show every pause. A marker that died with the worker that had popped it is set again.
    */
   private async recoverStalled(): Promise<void> {
     const { stalledCheckMs, lockMs } = this.times;
-    const awakeMs = this.link.punctuality.awakeMs();
+    const awakeMs = this.link.processClock.awakeMs();
     if (!this.link.isUp || awakeMs < this.checkDueMs) return;
     this.checkDueMs = awakeMs + stalledCheckMs * CHECK_SLACK;
     try {
@@ -238,13 +238,13 @@ export class RedisConsumer implements JobConsumer {
       if (waiting > 0 && this.blocked !== undefined) await this.mark();
       if (taken === 0)
         this.checkDueMs = awakeMs + Math.max(stalledCheckMs, lockMs / 2) * CHECK_SLACK;
-      else if (before === 0) quicken();
+      else if (before === 0) speedUpTimers();
       else
         await this.link.call('recover stalled jobs', () =>
           this.worker.scripts.moveStalledJobsToWait(),
         );
     } catch {
-      // The check failed; the next beat retries.
+      // The check failed; the next one retries.
     }
   }
 

@@ -56,7 +56,7 @@ export class HeldJobs {
 
   /** The lock duration to request now. */
   get leaseMs(): number {
-    return Math.round(this.options.link.punctuality.leaseMs(this.options.times.lockMs));
+    return Math.round(this.options.link.processClock.leaseMs(this.options.times.lockMs));
   }
 
   async complete(held: HeldJob): Promise<boolean> {

@@ -5,7 +5,7 @@ import type { RedisLink } from '../connection/link';
 import type { LedgerCalls } from '../ledger-calls';
 import { BullCalls, type BullQueue } from './bull-calls';
 import type { BullJob, BullWorker } from './held-jobs';
-import { isOwn, keepAdded } from './queue-life';
+import { isOwn, expireAdded } from './queue-expiry';
 
 const FINISH = `
 local isOurs = finish()
@@ -62,7 +62,7 @@ export class JobSteps {
     // A step without a job that leaves only adds data to the server.
     const isRefusedWhenFull = leaving === undefined ? true : undefined;
     const [body, calls] = isOwn(queue)
-      ? [HAND_ON_KEPT, { handOver, add, keep: keepAdded(queue, next.job) }]
+      ? [HAND_ON_KEPT, { handOver, add, keep: expireAdded(queue, next.job) }]
       : [HAND_ON, { handOver, add }];
     return this.run({ name: 'handOn', body, isRefusedWhenFull }, calls, leaving);
   }

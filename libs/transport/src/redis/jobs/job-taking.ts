@@ -9,7 +9,7 @@ import type { RedisLink } from '../connection/link';
 import { type LedgerCalls, readPermit } from '../ledger-calls';
 import { BullCalls } from './bull-calls';
 import type { BullJob, BullWorker } from './held-jobs';
-import { isOwn, keepTaken } from './queue-life';
+import { isOwn, expireTaken } from './queue-expiry';
 import { LEFT } from './queue-scripts';
 
 /** Time to live of the order of consumers. Each of them enters again whenever a wait ends. */
@@ -101,7 +101,7 @@ export class JobTaking {
     const keys = [wait, prioritized, delayed, marker];
     const left = { script: LEFT, keys, args: [wanted] };
     const take = await this.bull.take(worker, token);
-    const calls = { take, left, order: this.orderOf(taker), keep: keepTaken(worker) };
+    const calls = { take, left, order: this.orderOf(taker), keep: expireTaken(worker) };
     const reply =
       begins === undefined
         ? await link.scripts.runFolded(TAKE, calls)

@@ -40,7 +40,7 @@ return 0
 };
 
 /** Sets the time to live of KEYS. ARGV: TTL; 0 for none. */
-export const MORTAL: Script = {
+export const SET_TTL: Script = {
   name: 'keep',
   body: `
 if ARGV[1] == '0' then return end

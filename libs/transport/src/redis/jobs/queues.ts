@@ -9,7 +9,7 @@ import { RedisConsumer } from './consumer';
 import type { BullWorker } from './held-jobs';
 import { type Keys, withoutColons } from '../keys';
 import { JobSteps } from './job-steps';
-import { isOwn, keepAdded, QueueLife } from './queue-life';
+import { isOwn, expireAdded, QueueExpiry } from './queue-expiry';
 import type { RedisLink } from '../connection/link';
 import { LedgerCalls } from '../ledger-calls';
 import { ABANDON, RECLAIM } from './queue-scripts';
@@ -61,7 +61,7 @@ export class RedisQueues implements JobQueues {
   private async addOne(bull: BullQueue, job: EngineJob): Promise<void> {
     const { scripts } = this.link;
     const add = await this.bull.add(bull, job);
-    if (isOwn(bull)) await scripts.runTogether(ADD_KEPT, { add, keep: keepAdded(bull, job) });
+    if (isOwn(bull)) await scripts.runTogether(ADD_KEPT, { add, keep: expireAdded(bull, job) });
     else await scripts.runTogether(ADD, { add });
   }
 
@@ -91,7 +91,7 @@ export class RedisQueues implements JobQueues {
     });
     const consumer = new RedisConsumer({ link, worker, times, steps, taking }, options);
     const life = isOwn(worker)
-      ? new QueueLife(this.link, worker, this.times.queueLifeMs)
+      ? new QueueExpiry(this.link, worker, this.times.queueLifeMs)
       : undefined;
     worker.once('closed', () => {
       life?.close();

@@ -32,7 +32,7 @@ export interface ScriptCall {
 /** The parts of a folded script, by the names of their Lua functions. */
 export type ScriptCalls = Readonly<Record<string, ScriptCall>>;
 
-/** What a script answers: integers, strings, nil, or a list of these. */
+/** The result of a script: integers, strings, nil, or a list of these. */
 export type ScriptReply = string | number | null | readonly ScriptReply[];
 
 type Command = (...args: readonly ScriptValue[]) => Promise<ScriptReply>;

@@ -4,14 +4,15 @@ import type { Script } from './script';
 const BUSY = 4e15;
 
 /**
- * The order of a queue's consumers with room, which the script of a take keeps and obeys. A
- * consumer's turn is the time of its last take, or of its first request for a job, in µs by the
- * server's clock. Idle consumers come before busy ones, and then those with an earlier turn.
+ * The order in which the consumers of a queue that have room take jobs. A consumer's turn is the
+ * time of its last take, or of its first request for a job, in µs by the server's clock. Idle
+ * consumers come before busy ones, and then those with an earlier turn.
  *
- * KEYS: consumers with room by their place, when the moment of a woken one is over, BullMQ's
- * marker. ARGV: the consumer's id, 1 if it is idle, its turn (0: none yet), its room, prefix of the
- * keys that wake consumers, TTL of such a key and of the places, the moment that a woken consumer
- * has (ms). The id is empty for a queue with one consumer. Answers functions:
+ * KEYS: sorted set of the consumers with room, in their order; hash of the woken consumers with the
+ * instant at which each loses its turn; BullMQ's marker. ARGV: id of the consumer, 1 if it is idle,
+ * its turn (0 before its first), its room, prefix of the keys that wake consumers, TTL of these
+ * keys and of the order, time that a woken consumer has (ms). The id is empty for a queue with one
+ * consumer. Returns functions:
  *
  * share(left): enters the consumer, and returns how many of the waiting jobs it may take: none
  * while idle ones come before it, or if it was the last of several to take; otherwise one, or half
@@ -21,7 +22,7 @@ const BUSY = 4e15;
  * took(count): the consumer is busy, and its turn is now.
  *
  * leaves(): wakes the first consumer for the jobs that are left; false if there is no other one. A
- * consumer that does not take within its moment loses its place.
+ * woken consumer that does not take in time loses its turn.
  */
 export const TAKING_ORDER: Script = {
   name: 'order',
@@ -82,7 +83,7 @@ return order
 export interface JobTaker {
   readonly id: string;
   readonly isIdle: boolean;
-  /** As the last take answered it; 0 before the first. */
+  /** The value that the last take returned; 0 before the first. */
   readonly turn: number;
   /** Number of jobs for which it has room. */
   readonly room: number;

@@ -27,6 +27,6 @@ export function servePlainly(
 
 function withoutUpgrade(connection: string): string {
   const tokens = connection.split(',').map((token) => token.trim());
-  const kept = tokens.filter((token) => !DROPPED.has(token.toLowerCase()));
-  return kept.join(', ') || 'keep-alive';
+  const remaining = tokens.filter((token) => !DROPPED.has(token.toLowerCase()));
+  return remaining.join(', ') || 'keep-alive';
 }

@@ -10,7 +10,7 @@ import { bodyOfBytes, LargeBody } from '../../../http/body/large-body';
 import { DetachedResponse } from '../../../http/detached-response';
 import type { RequestWay } from '../../../request/way';
 import type { Listener } from '../events-answer';
-import type { KeptResponse } from '../response-answers';
+import type { WrittenResponse } from '../response-answers';
 import type { ResponseReader } from '../response-reader';
 import type { ResponsesService } from '../responses.service';
 
@@ -43,7 +43,7 @@ export class ResponseSocket {
   private readonly waiting: Buffer[] = [];
   private isBusy = false;
   private isExpired = false;
-  private last: KeptResponse | undefined;
+  private last: WrittenResponse | undefined;
   private turn: DetachedResponse | undefined;
 
   constructor(
@@ -108,9 +108,9 @@ export class ResponseSocket {
       return this.last?.id === id ? this.last.text : undefined;
     };
     const read = await reader.read('response', { ...this.upgrade, body }, { isMessage, recall });
-    const remember = (kept: KeptResponse): void => {
-      if (kept.status === 'failed') this.forget(turn.continues);
-      else this.last = kept;
+    const remember = (written: WrittenResponse): void => {
+      if (written.status === 'failed') this.forget(turn.continues);
+      else this.last = written;
     };
     const parts = { ...read.parts, listener: listenerAt(this.socket), remember };
     const response = new DetachedResponse();
@@ -131,9 +131,9 @@ export class ResponseSocket {
 
   private refuse(error: BatonError): void {
     const { status, body } = renderResponseError(error);
-    const told = JSON.parse(body) as object;
+    const refusal = JSON.parse(body) as object;
     if (this.socket.readyState === this.socket.OPEN) {
-      this.socket.send(asciiJson({ type: 'error', status, ...told }));
+      this.socket.send(asciiJson({ type: 'error', status, ...refusal }));
     }
   }
 

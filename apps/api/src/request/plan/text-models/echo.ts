@@ -1,4 +1,4 @@
-import { type AskedPrompt, lastOfUser, type Reply, type TextModel } from './text-model';
+import { type TextPrompt, lastOfUser, type Reply, type TextModel } from './text-model';
 
 /** Answers with the last user message, or the prompt of a completion. */
 export const ECHO: TextModel = {
@@ -8,7 +8,7 @@ export const ECHO: TextModel = {
   stopWatching() {},
 };
 
-function echoOf({ said }: AskedPrompt): Reply {
+function echoOf({ said }: TextPrompt): Reply {
   const answer = { content: lastOfUser(said) };
   return { answers: () => answer };
 }

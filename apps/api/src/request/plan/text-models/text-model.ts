@@ -3,7 +3,7 @@ import type { SaidMessage } from '@baton/openai';
 import type { AnswerSource } from '@baton/text';
 
 /** A prompt for a text model: the client's messages, before any template. */
-export interface AskedPrompt {
+export interface TextPrompt {
   /** Name of the path, or of the shape when the path has no name of its own. */
   readonly endpoint: string;
   readonly model: string;
@@ -32,7 +32,7 @@ export interface Reply {
 /** Provides the answers to prompts. Called once per request, after the request has been checked. */
 export interface TextModel {
   /** One reply per prompt of a request. @throws BatonError when they take too much work */
-  replies(prompts: readonly AskedPrompt[]): Promise<readonly Reply[]>;
+  replies(prompts: readonly TextPrompt[]): Promise<readonly Reply[]>;
   /** Stops watching files. */
   stopWatching(): void;
 }

@@ -3,7 +3,7 @@ import { FailedFetches } from '../../handoff/failed-fetches';
 import { Handoff, HeldOffers } from '../../handoff/handoff';
 import { HeldKv } from '../../handoff/held-kv';
 import { KvLoads, Reservations, Transfers } from '../../handoff/kv-loads';
-import { SourcePatience } from '../../handoff/source-patience';
+import { SourceTimeout } from '../../handoff/source-timeout';
 import { SourceSide } from '../../handoff/source-side';
 import { TargetSide } from '../../handoff/target-side';
 import type { Core } from './core';
@@ -15,7 +15,7 @@ export interface Sides {
   readonly heldKv: HeldKv;
   readonly source: SourceSide;
   readonly target: TargetSide;
-  readonly patience: SourcePatience;
+  readonly sourceTimeout: SourceTimeout;
   readonly failed: FailedFetches;
   readonly jobFaults: JobFaults;
 }
@@ -29,11 +29,11 @@ export function buildSides(site: Site, core: Core): Sides {
   const source = new SourceSide({ ...shared, heldKv, offers });
   const failed = new FailedFetches(shared);
   const jobFaults = new JobFaults({ ...shared, documents });
-  const patience = new SourcePatience(shared);
+  const sourceTimeout = new SourceTimeout(shared);
   const transfers = new Transfers(shared);
   const loads = new KvLoads({ ...shared, transfers, failed, jobFaults });
   const reservations = new Reservations(shared);
   const fetching = { jobFaults, reservations, loads, transfers };
-  const target = new TargetSide({ ...shared, ...fetching }, patience);
-  return { handoff, heldKv, source, target, patience, failed, jobFaults };
+  const target = new TargetSide({ ...shared, ...fetching }, sourceTimeout);
+  return { handoff, heldKv, source, target, sourceTimeout, failed, jobFaults };
 }

@@ -3,7 +3,7 @@ import { reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import type { Tokenizer } from '@baton/text';
-import type { AskedPrompt, Reply, TextModel } from '../text-model';
+import type { TextPrompt, Reply, TextModel } from '../text-model';
 import { Dataset } from './dataset';
 import { answersIn } from './dataset-row';
 import { documentsIn } from './json-documents';
@@ -61,7 +61,7 @@ export function datasetModel(dataset: Dataset): TextModel {
   };
 }
 
-function replyFrom(dataset: Dataset, { said }: AskedPrompt): Reply {
+function replyFrom(dataset: Dataset, { said }: TextPrompt): Reply {
   const content = dataset.answerTo(said);
   if (content !== undefined) return { answers: () => ({ content }) };
   return { answers: ({ hash, tokens }) => ({ content: dataset.near(tokens, hash) }) };

@@ -1,7 +1,7 @@
 import type { BatonError } from '@baton/contract';
 import { spendWork } from '@baton/kernel';
 import type { GivenAnswer } from '@baton/text';
-import { type AskedPrompt, lastOfUser } from '../text-model';
+import { type TextPrompt, lastOfUser } from '../text-model';
 
 /** A condition on a text. It spends its work. */
 export type TextTest = (text: string) => boolean;
@@ -44,7 +44,7 @@ export interface Rule {
   readonly outcomes: readonly RuleOutcome[];
   /** Names of the tools that the outcomes call. */
   readonly calledTools: readonly string[];
-  /** When true, the first outcome follows the last; else the last repeats. */
+  /** True: the first outcome follows the last. False: the last repeats. */
   readonly isCycle: boolean;
 }
 
@@ -57,13 +57,13 @@ export interface RuleSet {
 const INSTRUCTING = new Set(['system', 'developer']);
 
 /** A prompt and its texts by the condition that reads them. */
-export interface RuledPrompt extends AskedPrompt {
+export interface RuledPrompt extends TextPrompt {
   readonly ofUser: string;
   readonly all: readonly string[];
   readonly instructions: readonly string[];
 }
 
-export function ruledPrompt(prompt: AskedPrompt): RuledPrompt {
+export function ruledPrompt(prompt: TextPrompt): RuledPrompt {
   const instructing = prompt.said.filter(({ role }) => INSTRUCTING.has(role));
   return {
     ...prompt,
@@ -89,7 +89,7 @@ export function* isMatch(rule: Rule, prompt: RuledPrompt): Generator<void, boole
 }
 
 /** The conditions on everything but the texts. */
-function hasFacts(match: RuleMatch, prompt: AskedPrompt): boolean {
+function hasFacts(match: RuleMatch, prompt: TextPrompt): boolean {
   spendWork(1);
   return (
     isOneOf(match.model, prompt.model) &&
@@ -124,7 +124,7 @@ function hasTools(wanted: RuleMatch['tools'], offered: readonly string[]): boole
   return wanted.every((name) => offered.includes(name));
 }
 
-function hasHeaders(wanted: RuleMatch['headers'], sent: AskedPrompt['headers']): boolean {
+function hasHeaders(wanted: RuleMatch['headers'], sent: TextPrompt['headers']): boolean {
   return [...(wanted ?? [])].every(([name, value]) => {
     const header = sent[name];
     if (header === undefined) return false;

@@ -3,7 +3,7 @@ import { reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import type { GivenAnswer } from '@baton/text';
-import { type AskedPrompt, lastOfUser, type Reply, type TextModel } from '../text-model';
+import { type TextPrompt, lastOfUser, type Reply, type TextModel } from '../text-model';
 import { inSlices } from './work-slices';
 import { readReplyRules } from './read-rules';
 import {
@@ -43,7 +43,7 @@ export class RulesModel implements TextModel {
     return new RulesModel(path, load(path), stamp, logger);
   }
 
-  replies(prompts: readonly AskedPrompt[]): Promise<readonly Reply[]> {
+  replies(prompts: readonly TextPrompt[]): Promise<readonly Reply[]> {
     return inSlices(this.matched(prompts, this.set));
   }
 
@@ -68,7 +68,7 @@ export class RulesModel implements TextModel {
   }
 
   private *matched(
-    prompts: readonly AskedPrompt[],
+    prompts: readonly TextPrompt[],
     { rules, fallback }: RuleSet,
   ): Generator<void, readonly Reply[]> {
     const replies: Reply[] = [];
@@ -108,7 +108,7 @@ function* firstMatch(
   return undefined;
 }
 
-function replyOf({ given, isEcho, delayMs, error }: RuleOutcome, { said }: AskedPrompt): Reply {
+function replyOf({ given, isEcho, delayMs, error }: RuleOutcome, { said }: TextPrompt): Reply {
   const answer: GivenAnswer | undefined = isEcho ? { ...given, content: lastOfUser(said) } : given;
   return { delayMs, error, answers: answer && (() => answer) };
 }

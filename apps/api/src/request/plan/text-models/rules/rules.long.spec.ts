@@ -5,7 +5,7 @@ import { createLogger } from '@baton/telemetry';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiFixture } from '../../../../../test/api-fixture';
 import { ask, ENDPOINTS } from '../../../../../test/every-endpoint';
-import type { AskedPrompt, Reply } from '../text-model';
+import type { TextPrompt, Reply } from '../text-model';
 import { readReplyRules } from './read-rules';
 import { RulesModel } from './rules-model';
 
@@ -19,7 +19,7 @@ function file(content: string): string {
   return path;
 }
 
-function prompt(change: Partial<AskedPrompt> = {}): AskedPrompt {
+function prompt(change: Partial<TextPrompt> = {}): TextPrompt {
   return {
     endpoint: 'chat',
     model: 'm',
@@ -40,19 +40,19 @@ function opened(content: string): RulesModel {
   return model;
 }
 
-async function replyOf(model: RulesModel, change: Partial<AskedPrompt> = {}): Promise<Reply> {
+async function replyOf(model: RulesModel, change: Partial<TextPrompt> = {}): Promise<Reply> {
   return (await model.replies([prompt(change)]))[0]!;
 }
 
 async function contentOf(
   model: RulesModel,
-  change: Partial<AskedPrompt> = {},
+  change: Partial<TextPrompt> = {},
 ): Promise<string | undefined> {
   return (await replyOf(model, change)).answers?.({ hash: 1, tokens: 10 })?.content;
 }
 
 /** Whether a rule with this condition answers the prompt. */
-async function isAnswered(match: string, change: Partial<AskedPrompt>): Promise<boolean> {
+async function isAnswered(match: string, change: Partial<TextPrompt>): Promise<boolean> {
   const model = opened(`rules: [{match: {${match}}, answer: yes it does}]`);
   return (await contentOf(model, change)) !== undefined;
 }
@@ -61,7 +61,7 @@ describe('a condition', () => {
   const user = (text: string) => ({ said: [{ role: 'user', text }] });
   const system = { said: [{ role: 'developer', text: 'Be brief' }, ...user('x').said] };
 
-  it.each<[string, Partial<AskedPrompt>, Partial<AskedPrompt>]>([
+  it.each<[string, Partial<TextPrompt>, Partial<TextPrompt>]>([
     ['model: m', {}, { model: 'n' }],
     ['model: [a, m]', {}, { model: 'n' }],
     ['endpoint: [responses]', { endpoint: 'responses' }, { endpoint: 'chat' }],

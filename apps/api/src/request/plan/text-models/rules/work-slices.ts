@@ -14,7 +14,7 @@ const RETRY_AFTER_S = 30;
 
 /** One paused run continues at a time, so that short runs wait for none of the others. */
 const continuing = new Turns(1, MOST_PAUSED);
-/** Of first and of further slices alike. */
+/** First slices and further ones share one budget. */
 const share = new TurnShare(SLICE_WORK, setTimeout);
 
 /**

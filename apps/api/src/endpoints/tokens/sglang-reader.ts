@@ -1,0 +1,34 @@
+import {
+  isSglangBatch,
+  parseSglangGenerate,
+  renderSglangGenerate,
+  StreamedSglangGenerate,
+} from '@baton/openai';
+import { StreamAnswer } from '../../request/answer/stream';
+import { WholeAnswer } from '../../request/answer/whole';
+import type { EndpointReader, Reading } from '../../request/take/call';
+
+interface SglangReading extends Reading {
+  readonly isBatch: boolean;
+}
+
+/** The reader of requests in SGLang's native shape. */
+export const sglangReader: EndpointReader<SglangReading> = {
+  name: 'sglang',
+  read: (body, limits) => ({
+    request: parseSglangGenerate(body, limits),
+    isBatch: isSglangBatch(body),
+  }),
+  check: ({ request, isBatch }) => ({
+    request,
+    answerId: (requestId) => requestId,
+    answer: ({ http, plans, head, options }) => {
+      const context = { request, head, options };
+      return request.stream
+        ? new StreamAnswer(http, new StreamedSglangGenerate(context, plans, isBatch))
+        : new WholeAnswer(http, plans, (results, facts) =>
+            renderSglangGenerate({ ...context, isBatch }, results, facts),
+          );
+    },
+  }),
+};

@@ -1,0 +1,27 @@
+import { BatonError } from '@baton/contract';
+import type { Transport } from '@baton/transport';
+import { Inject, Injectable } from '@nestjs/common';
+import { TRANSPORT } from '../../tokens';
+
+/**
+ * Decides whether this process takes requests at all. Steps that wait check again before they
+ * continue.
+ */
+@Injectable()
+export class AcceptingState {
+  /** True while the process drains. */
+  isClosing = false;
+
+  constructor(@Inject(TRANSPORT) private readonly transport: Transport) {}
+
+  /** Refuses new requests from now on; those under way continue. */
+  stopAccepting(): void {
+    this.isClosing = true;
+  }
+
+  /** @throws BatonError `shutting_down` or `broker_unavailable` */
+  refuseWhenClosing(): void {
+    if (this.isClosing) throw new BatonError('shutting_down');
+    if (!this.transport.isConnected) throw new BatonError('broker_unavailable');
+  }
+}

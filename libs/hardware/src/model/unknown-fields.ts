@@ -1,0 +1,51 @@
+import type { CheckpointConfig } from './checkpoint-config';
+
+/** Parts of names of fields that can change the shape of attention, KV, state or experts. */
+const SHAPES =
+  /att|layer|head|window|slid|swa|chunk|linear|conv|ssm|mamba|state|recur|lru|delta|kda|gla|retention|lightning|kv|key|value|cache|expert|moe|router|rout|shar|index|spars|top_?k|group|block|hybrid|interleav|interval|pattern|period|compress|memor|depth|rank|mla|nsa|dsa|cla_|_cla|full|query/i;
+
+/** Parts of names of fields that do not: training, norms, activations, positions, other inputs,
+ * and the layers that predict further tokens, which vLLM loads only for speculation. */
+const NO_SHAPES =
+  /drop|_eps|epsilon|bias|_std|init|act$|_act_|activation|loss|coef|scal|multiplier|rope|rotary|softcap|temperature|norm|dtype|implementation|_id$|_ids$|_token$|_token_|token_i|tokens_per|per_token|version|tie_|tied|_prob|prune|label|return|arch|vision|visual|image|video|audio|speech|mm_|multimodal|projector|quantiz|^_|transformers|gradient|parallel|noise|jitter|capacity_factor|scoring|aux|fused|limit$|logit|mtp|nextn/i;
+
+/** Fields without a part of the above that are known to leave the shape as it is. */
+const HARMLESS = new Set([
+  ...['use_cache', 'cache_implementation', 'keys_to_ignore_at_inference', 'pretraining_tp'],
+  // Choose among the experts; they compute the same number of them.
+  ...['n_group', 'topk_group', 'topk_method', 'router_dtype', 'route_scale', 'moe_layer_start'],
+  ...['clip_qkv', 'scale_attn_by_inverse_layer_idx', 'moe_layer_end_index', 'moe_capacity'],
+  ...['chunk_size_feed_forward', 'cross_attention_hidden_size', 'add_cross_attention'],
+  ...['is_encoder_decoder', 'encoder_no_repeat_ngram_size', 'task_specific_params', 'n_ctx'],
+  ...['max_length', 'min_length', 'top_k', 'diversity_penalty', 'num_beam_groups'],
+  ...['use_qk_norm', 'qk_layernorm', 'use_sliding_window', 'attn_output_gate', 'is_decoder'],
+]);
+
+/**
+ * Refuses a field that Baton has not read and whose name concerns attention, layers, heads, windows,
+ * recurrent state, KV or experts, unless it is off (null, false, 0, empty) or accepted. What would
+ * otherwise be simulated as a model of another shape is refused by its fields, not by the names of
+ * families.
+ *
+ * @param accepted  names of fields that the user has looked at
+ * @returns the other fields that were not read, in the order of the file
+ * @throws HardwareError `bad-config` with the names of the fields
+ */
+export function checkUnknownFields(
+  config: CheckpointConfig,
+  accepted: readonly string[],
+): readonly string[] {
+  const unread = config.unreadFields().filter((name) => !accepted.includes(name));
+  const shaping = unread.filter((name) => concernsShape(name) && !config.isOff(name));
+  if (shaping.length === 0) return unread.filter((name) => !HARMLESS.has(name));
+  const fields = shaping.map((name) => `'${name}'`).join(', ');
+  throw config.unusable(
+    `has ${fields}, which Baton does not simulate and which can change attention, KV or experts; ` +
+      `if ${shaping.length > 1 ? 'they do not' : 'it does not'}, add ` +
+      `${shaping.map((name) => `--accept-unknown-config ${name}`).join(' ')}`,
+  );
+}
+
+function concernsShape(name: string): boolean {
+  return SHAPES.test(name) && !NO_SHAPES.test(name) && !HARMLESS.has(name);
+}
