@@ -4,22 +4,7 @@ import { changedFiles } from './changed-files.mjs';
 import { chromiumOnPath, prometheusOnPath, pythonOnPath } from './debian-tools.mjs';
 
 /** The suites of `npm test` without names. */
-export const DEFAULT = ['checks', 'unit', 'e2e', 'measured'];
-
-const E2E = 'test/e2e';
-/**
- * These suites compare figures of a live cluster with others, so they run alone, one after the
- * other.
- */
-const MEASURED = ['azure-trace', 'bench-accuracy', 'calibrate', 'recording'].map(
-  (name) => `${E2E}/${name}.spec.ts`,
-);
-const ATTACKS = 'test/attacks';
-const BROWSER = 'test/browser';
-const PROMETHEUS = 'test/prometheus';
-const COMPOSE = 'test/compose';
-const VALIDATION = 'test/validation';
-const OUTSIDE = [E2E, ATTACKS, BROWSER, PROMETHEUS, COMPOSE, VALIDATION];
+export const DEFAULT = ['checks', 'fast', 'laws', 'e2e', 'measured'];
 
 /**
  * A step is a `check`, which counts as one test, a `vitest` run, or a `program`, which counts by
@@ -33,51 +18,57 @@ export const SUITES = {
     lanes: () => [
       eslintSteps(),
       [
-        check('prettier', ['--check', '--log-level', 'warn', ...cachedByContent('prettier'), '.']),
-        check('tsc', ['--noEmit', ...incremental('tsc')]),
-        check('tsc', ['--noEmit', '-p', 'apps/ui', ...incremental('tsc-ui')]),
+        ...cachedSteps(),
         check('depcruise', DEPCRUISE),
         { ...check(process.execPath, ['scripts/advisories/check.mjs']), name: 'advisories' },
       ],
     ],
   },
-  unit: {
-    what: 'all tests of one process',
-    lanes: () => [[vitest(...without(OUTSIDE.map((folder) => `${folder}/**`)))]],
+  changes: {
+    what: 'format, types, layers and lint of what has changed',
+    lanes: () => [eslintSteps(), [...cachedSteps(), check('depcruise', [...KNOWN, ...DEPCRUISE])]],
+  },
+  fast: {
+    what: 'the tests of one process that take less than about two seconds a file',
+    lanes: () => [[vitest('fast')]],
+  },
+  laws: {
+    what: 'the other tests of one process (`*.laws.spec.ts`)',
+    lanes: () => [[vitest('laws')]],
   },
   e2e: {
     what: 'real processes on a real Redis',
-    lanes: () => [[vitest(E2E, ...without(MEASURED), '--maxWorkers=2')]],
+    lanes: () => [[vitest('e2e')]],
   },
   measured: {
     what: 'figures of a live cluster beside the expected ones',
-    lanes: () => [[vitest(...MEASURED, '--no-file-parallelism')]],
+    lanes: () => [[vitest('measured')]],
   },
   starvation: {
     what: 'a cluster whose processes stop for most of a minute, and which loses a worker',
-    lanes: () => [[{ ...vitest(`${E2E}/starvation.spec.ts`), env: { TEST_STARVATION: 'long' } }]],
+    lanes: () => [[{ ...vitest('e2e', 'starvation'), env: { TEST_STARVATION: 'long' } }]],
   },
   attacks: {
     what: 'requests that try to block the event loop, beside steady streams',
-    lanes: () => [[vitest(ATTACKS, '--no-file-parallelism')]],
+    lanes: () => [[vitest('attacks')]],
   },
   validation: {
-    what: 'every measured and published figure of docs/validation.md (unit has a share of them)',
-    lanes: () => [[vitest(VALIDATION)]],
+    what: 'every measured and published figure of docs/validation.md (laws have a share of them)',
+    lanes: () => [[vitest('validation')]],
   },
   browser: {
     what: 'the live page and the guide in Chromium (Debian: chromium; npm)',
     install: chromiumOnPath,
-    lanes: () => [[guide(), vitest(BROWSER, '--no-file-parallelism')]],
+    lanes: () => [[guide(), vitest('browser')]],
   },
   prometheus: {
     what: 'our rules and boards in promtool and Prometheus (Debian: prometheus)',
     install: prometheusOnPath,
-    lanes: () => [[vitest(PROMETHEUS, '--no-file-parallelism')]],
+    lanes: () => [[vitest('prometheus')]],
   },
   compose: {
     what: 'the cluster in real containers (Debian: docker.io)',
-    lanes: () => [[program(process.execPath, ['test/compose/run.mjs']), vitest(COMPOSE)]],
+    lanes: () => [[program(process.execPath, ['test/compose/run.mjs']), vitest('compose')]],
   },
   kubernetes: {
     what: 'the manifests against the schema of Kubernetes and on a real control plane (go)',
@@ -118,6 +109,9 @@ const DEPCRUISE = [
   ...['apps', 'libs', 'bench', 'validation'],
 ];
 
+/** TypeScript 7. The package `typescript` is 5.9, whose API scripts and typescript-eslint need. */
+const TSC = 'node_modules/typescript-7/bin/tsc';
+
 function check(command, args) {
   return { kind: 'check', command, args };
 }
@@ -127,6 +121,8 @@ function check(command, args) {
  * A change of the tool's version or configuration discards it.
  */
 const FOUND = 'node_modules/.cache/baton-checks';
+/** Reads again only the imports of changed files. */
+const KNOWN = ['--cache', `${FOUND}/depcruise`, '--cache-strategy', 'content'];
 
 /** For checks that judge each file by itself. */
 function cachedByContent(name) {
@@ -137,21 +133,29 @@ function incremental(name) {
   return ['--incremental', '--tsBuildInfoFile', `${FOUND}/${name}.tsbuildinfo`];
 }
 
+function cachedSteps() {
+  return [
+    check('prettier', ['--check', '--log-level', 'warn', ...cachedByContent('prettier'), '.']),
+    { ...check(process.execPath, [TSC, '--noEmit', ...incremental('tsc')]), name: 'types' },
+    {
+      ...check(process.execPath, [TSC, '--noEmit', '-p', 'apps/ui', ...incremental('tsc-ui')]),
+      name: 'types of apps/ui',
+    },
+  ];
+}
+
 /** Builds the guide outside of a test, whose time limit a busy machine would exceed. */
 function guide() {
   return { ...check(process.execPath, ['packages/docs-site/build.mjs']), name: 'guide' };
 }
 
-function vitest(...args) {
-  return { kind: 'vitest', command: 'vitest', args: ['run', ...args] };
+/** A project of vitest.config.mts. */
+function vitest(project, ...files) {
+  return { kind: 'vitest', command: 'vitest', args: ['run', '--project', project, ...files] };
 }
 
 function program(command, args) {
   return { kind: 'program', command, args };
-}
-
-function without(patterns) {
-  return patterns.flatMap((pattern) => ['--exclude', pattern]);
 }
 
 /**

@@ -11,7 +11,7 @@ import { DEFAULT, SUITES } from './suites.mjs';
 const BIN = join(ROOT, 'node_modules', '.bin');
 const REPORTERS = ['--reporter=default', '--reporter=./scripts/count-reporter.mjs'];
 /** Runs at the same time as the suite before, because it mostly waits. */
-const BESIDE = { e2e: 'unit' };
+const BESIDE = { e2e: 'laws' };
 
 const total = { passed: 0, failed: 0 };
 /** One line for each failure. The end repeats them, where a reader of a long log looks first. */

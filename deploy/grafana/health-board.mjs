@@ -36,7 +36,9 @@ export function healthBoard() {
           stat(
             'Engines lost',
             {
-              unit: 'short', warn: 1, bad: 3,
+              unit: 'short',
+              warn: 1,
+              bad: 3,
               description: 'Number of engines that left without a drain since the API started.',
             },
             'sum(max by (stage) (baton:engines_lost_total))',
@@ -44,7 +46,9 @@ export function healthBoard() {
           stat(
             'Worker restarts',
             {
-              unit: 'short', warn: 1, bad: 3,
+              unit: 'short',
+              warn: 1,
+              bad: 3,
               description: 'Number of worker processes that ended and were started again.',
             },
             'sum(max by (engine, replica) (baton:worker_restarts_total))',
@@ -52,7 +56,9 @@ export function healthBoard() {
           stat(
             'Lost blocks',
             {
-              unit: 'short', warn: 1, bad: 1,
+              unit: 'short',
+              warn: 1,
+              bad: 1,
               description: 'KV blocks without an owner. Any other value than 0 is a bug.',
             },
             'sum(max by (engine, replica) (baton:kv_lost_blocks))',
@@ -60,7 +66,9 @@ export function healthBoard() {
           stat(
             'Lost sequences',
             {
-              unit: 'short', warn: 1, bad: 1,
+              unit: 'short',
+              warn: 1,
+              bad: 1,
               description:
                 'Sequences that have neither ended nor run. Any other value than 0 is a bug.',
             },
@@ -69,7 +77,9 @@ export function healthBoard() {
           stat(
             'Leases expired',
             {
-              unit: 'short', warn: 1, bad: 3,
+              unit: 'short',
+              warn: 1,
+              bad: 3,
               description:
                 'Holdings since the start whose lease ended before an engine fetched their KV.',
             },
@@ -78,7 +88,9 @@ export function healthBoard() {
           stat(
             'Read after expiry',
             {
-              unit: 'short', warn: 1, bad: 3,
+              unit: 'short',
+              warn: 1,
+              bad: 3,
               description:
                 'Read notifications that arrived after the lease of their KV had expired.',
             },

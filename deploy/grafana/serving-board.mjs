@@ -37,7 +37,9 @@ function slo() {
     stat(
       'Goodput',
       {
-        unit: 'percentunit', warn: 0.95, bad: 0.9,
+        unit: 'percentunit',
+        warn: 0.95,
+        bad: 0.9,
         description:
           'Share of the answered requests that meet the limits goodput_ttft and goodput_tpot. Red below 90 %.',
       },
@@ -46,7 +48,9 @@ function slo() {
     stat(
       'TTFT p99',
       {
-        unit: 's', warn: 1, bad: 2,
+        unit: 's',
+        warn: 1,
+        bad: 2,
         description:
           '99 % of the requests get their first token within this time. Red from 2 s, the default of goodput_ttft.',
       },
@@ -55,7 +59,9 @@ function slo() {
     stat(
       'ITL p99',
       {
-        unit: 's', warn: 0.05, bad: 0.1,
+        unit: 's',
+        warn: 0.05,
+        bad: 0.1,
         description:
           '99 % of the gaps between two tokens of a request are at most this long. Red from 100 ms.',
       },
@@ -64,7 +70,9 @@ function slo() {
     stat(
       'Server errors',
       {
-        unit: 'percentunit', warn: 0.01, bad: 0.05,
+        unit: 'percentunit',
+        warn: 0.01,
+        bad: 0.05,
         description: 'Share of the HTTP answers with a 5xx status. Red from 5 %.',
       },
       'sum(rate(http_requests_total{status="5xx"}[$__rate_interval])) / sum(rate(http_requests_total[$__rate_interval])) or vector(0)',
@@ -134,7 +142,8 @@ function time() {
     lines(
       'Time to first token by part, mean',
       {
-        unit: 's', stacked: true,
+        unit: 's',
+        stacked: true,
         description: 'The parts follow each other and add up to the time to first token.',
       },
       [{ expr: mean('baton:time_to_first_token_part_seconds', 'part'), legend: '{{part}}' }],
@@ -209,7 +218,8 @@ function pools() {
     lines(
       'KV cache in use',
       {
-        unit: 'percentunit', bad: 0.95,
+        unit: 'percentunit',
+        bad: 0.95,
         description:
           'Share of the KV blocks in use, by engine. Above 95 %, sequences wait or are preempted.',
       },
@@ -265,7 +275,9 @@ function handOver() {
     stat(
       'Leases expired',
       {
-        unit: 'short', warn: 1, bad: 3,
+        unit: 'short',
+        warn: 1,
+        bad: 3,
         description:
           'Holdings whose lease ended in the last 5 minutes before an engine fetched their KV.',
       },
@@ -274,7 +286,9 @@ function handOver() {
     stat(
       'Failed transfers',
       {
-        unit: 'short', warn: 1, bad: 3,
+        unit: 'short',
+        warn: 1,
+        bad: 3,
         description: 'KV transfers that failed in the last 5 minutes.',
       },
       'sum(increase(vllm:nixl_num_failed_transfers_total[5m])) or vector(0)',
@@ -282,7 +296,8 @@ function handOver() {
     lines(
       'Hand-overs by state',
       {
-        unit: 'suffix: hand-overs', stacked: true,
+        unit: 'suffix: hand-overs',
+        stacked: true,
         description:
           'Hand-overs under way, by state. Prefill engines count held and being_read, decode engines the other states.',
       },

@@ -57,7 +57,7 @@ describe.each(DIALECTS)('answers in the %s dialect', (dialect) => {
           holdsFor(rule, endpoint, mode),
         );
 
-        it.each(rules)('$name', async (rule) => {
+        it.concurrent.each(rules)('$name', async (rule) => {
           const seen = await ask(requestBody(rule, path));
           expect(seen.error).toBeUndefined();
           expect(faultsOf(seen, path)).toEqual([]);
@@ -68,7 +68,7 @@ describe.each(DIALECTS)('answers in the %s dialect', (dialect) => {
 
         const refusals = REFUSALS.filter((one) => one.endpoints?.includes(endpoint) ?? true);
 
-        it.each(refusals)('refuses $body', async (refusal) => {
+        it.concurrent.each(refusals)('refuses $body', async (refusal) => {
           const { body, param: name, says, responseParam, code = 'invalid_value' } = refusal;
           const { status, error } = await ask(requestBody({ body }, path));
           expect(status).toBe(400);

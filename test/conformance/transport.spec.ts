@@ -3,7 +3,6 @@ import { PrivateRedis } from '../support/redis-server';
 import { describeAdmission } from './transport/admission';
 import { describeBullTools } from './transport/bull-tools';
 import { describeBus } from './transport/bus';
-import { describeBusyLoop } from './transport/busy-loop';
 import { describeConnection } from './transport/connection';
 import { describeDocuments } from './transport/documents';
 import { describeLedger } from './transport/ledger';
@@ -48,5 +47,4 @@ describe('Redis transport', () => {
   describeLedgerAgreement(() => server);
   describeRedisOnly(() => server);
   describeBullTools(() => server);
-  describeBusyLoop(() => server);
 });

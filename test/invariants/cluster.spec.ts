@@ -119,83 +119,66 @@ function factsOf({ log, engines, itl, endUs, steps }: RunRecord): unknown {
   return { log, engines, itl: { sumUs, count, maxUs, minUs }, endUs, steps };
 }
 
-function check(property: (of: ClusterScenario) => void, full = 300): void {
-  fc.assert(fc.property(scenario, property), { numRuns: runsOf(full) });
+/** Every request ends exactly once, unless its stage has lost all engines. */
+function checkEnds({ log }: RunRecord, { changes, workload }: ClusterScenario): void {
+  const outcomes = [...log.outcome].map((code) => OUTCOMES[code]);
+  const ended = outcomes.filter((outcome) => outcome !== 'unfinished');
+  if (changes.length === 0) expect(ended.length, 'INV-1').toBe(workload.count);
+  const completed = outcomes.filter((outcome) => outcome === 'completed');
+  const wanted = log.outputTokens.filter((_, row) => log.outcome[row] === 1);
+  const sum = (tokens: Iterable<number>): number => [...tokens].reduce((all, one) => all + one, 0);
+  expect(sum(log.emittedTokens), 'INV-1').toBe(sum(wanted));
+  expect(completed.length, 'INV-1').toBe(wanted.length);
 }
 
-describe('INV-1: every request ends exactly once, unless its stage has lost all engines', () => {
-  it('in random clusters', () => {
-    check((of) => {
-      const { record } = ran(of);
-      const ended = [...record.log.outcome].filter((code) => OUTCOMES[code] !== 'unfinished');
-      if (of.changes.length === 0) expect(ended.length).toBe(of.workload.count);
-      const completed = [...record.log.outcome].filter((code) => OUTCOMES[code] === 'completed');
-      const tokens = record.log.emittedTokens.reduce((sum, tokens) => sum + tokens, 0);
-      const wanted = record.log.outputTokens.filter((_, row) => record.log.outcome[row] === 1);
-      expect(tokens).toBe(wanted.reduce((sum, tokens) => sum + tokens, 0));
-      expect(completed.length).toBe(wanted.length);
-    });
-  });
-});
+/** No effect precedes its cause. */
+function checkOrder({ log }: RunRecord): void {
+  for (let row = 0; row < log.count; row++) {
+    const instants = [
+      log.arrivalUs[row]!,
+      log.prefillStartUs[row]!,
+      log.heldUs[row]!,
+      log.transferStartUs[row]!,
+      log.transferEndUs[row]!,
+      log.firstTokenUs[row]!,
+      log.finishUs[row]!,
+    ].filter((us) => us !== NEVER);
+    if (OUTCOMES[log.outcome[row]!] !== 'completed') continue;
+    // A prompt computed again after a lost lease has its second hold after the start of the first
+    // transfer.
+    expect(instants, 'INV-6').toEqual([...instants].sort((a, b) => a - b));
+  }
+}
 
-describe('INV-2: blocks in use are those of their owners, and none at rest', () => {
-  it('in random clusters', () => {
-    check((of) => {
-      ran(of).run.audit();
-    });
-  });
-});
+/** Prompt tokens are accounted for. */
+function checkOrigins({ engines }: RunRecord, { changes }: ClusterScenario): void {
+  for (const engine of engines) {
+    const { promptTokensComputed, promptTokensCached, promptTokensTransferred } = engine;
+    expect(promptTokensComputed, 'INV-8').toBeGreaterThanOrEqual(0);
+    expect(engine.prefixHitsTokens, 'INV-8').toBeLessThanOrEqual(engine.prefixQueriesTokens);
+    const all = promptTokensComputed + promptTokensCached + promptTokensTransferred;
+    if (changes.length === 0) expect(all, 'INV-8').toBeLessThanOrEqual(engine.prefixQueriesTokens);
+  }
+}
 
-describe('INV-6: no effect precedes its cause', () => {
-  it('in random clusters', () => {
-    check((of) => {
-      const { log } = ran(of).record;
-      for (let row = 0; row < log.count; row++) {
-        const instants = [
-          log.arrivalUs[row]!,
-          log.prefillStartUs[row]!,
-          log.heldUs[row]!,
-          log.transferStartUs[row]!,
-          log.transferEndUs[row]!,
-          log.firstTokenUs[row]!,
-          log.finishUs[row]!,
-        ].filter((us) => us !== NEVER);
-        if (OUTCOMES[log.outcome[row]!] !== 'completed') continue;
-        // A prompt computed again after a lost lease has its second hold after the start of the
-        // first transfer.
-        expect(instants).toEqual([...instants].sort((a, b) => a - b));
-      }
+describe('a random cluster', () => {
+  it('ends every request once, frees its blocks, keeps causes before effects, accounts for prompt tokens, and does so in leaps as in steps (INV-1, INV-2, INV-6, INV-8, INV-10)', () => {
+    const property = fc.property(scenario, (of) => {
+      const { run, record } = ran(of);
+      checkEnds(record, of);
+      run.audit();
+      checkOrder(record);
+      checkOrigins(record, of);
+      const stepped = ran({ ...of, leap: false }).record;
+      expect(factsOf(record), 'INV-10').toEqual(factsOf(stepped));
     });
+    fc.assert(property, { numRuns: runsOf(600) });
   });
-});
 
-describe('INV-8: prompt tokens are accounted for', () => {
-  it('in random clusters', () => {
-    check((of) => {
-      for (const engine of ran(of).record.engines) {
-        const { promptTokensComputed, promptTokensCached, promptTokensTransferred } = engine;
-        expect(promptTokensComputed).toBeGreaterThanOrEqual(0);
-        expect(engine.prefixHitsTokens).toBeLessThanOrEqual(engine.prefixQueriesTokens);
-        const all = promptTokensComputed + promptTokensCached + promptTokensTransferred;
-        if (of.changes.length === 0) expect(all).toBeLessThanOrEqual(engine.prefixQueriesTokens);
-      }
-    });
-  });
-});
-
-describe('INV-9: the same seed gives the same bytes', () => {
-  it('in random clusters', () => {
-    check((of) => {
+  it('gives the same bytes for the same seed (INV-9)', () => {
+    const property = fc.property(scenario, (of) => {
       expect(ran(of).record).toEqual(ran(of).record);
-    }, 100);
-  });
-});
-
-describe('INV-10: a leap equals its steps', () => {
-  it('in random clusters, request by request', () => {
-    check((of) => {
-      const leaping = factsOf(ran(of).record);
-      expect(leaping).toEqual(factsOf(ran({ ...of, leap: false }).record));
-    }, 600);
+    });
+    fc.assert(property, { numRuns: runsOf(100) });
   });
 });

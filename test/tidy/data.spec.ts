@@ -20,8 +20,11 @@ function rowOf(path: string): string | undefined {
 }
 
 describe('what ships in data/', () => {
-  it.each(data)('%s has a row in data/README.md with its source and a licence', (path) => {
-    expect(rowOf(path)).toMatch(/Apache-2\.0|MIT|CC-BY-4\.0/);
+  it('has rows in data/README.md with its source and a licence', () => {
+    expect(data.length).toBeGreaterThan(0);
+    const isLicensed = (path: string): boolean =>
+      /Apache-2\.0|MIT|CC-BY-4\.0/.test(rowOf(path) ?? '');
+    expect(data.filter((path) => !isLicensed(path))).toEqual([]);
   });
 
   it('has the text of each licence, and a link to each text', () => {

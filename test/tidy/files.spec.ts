@@ -1,5 +1,6 @@
+import { VERSION } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
-import { allFiles, isCode, occurrences } from './repository';
+import { allFiles, foldersIn, isCode, occurrences, read, readJson } from './repository';
 
 const files = allFiles();
 const code = files.filter(isCode);
@@ -36,5 +37,23 @@ describe('every test', () => {
   it('runs: none is skipped, postponed or run exclusively', () => {
     const specs = written.filter((path) => path.endsWith('.spec.ts'));
     expect(occurrences(specs, /\b(it|test|describe)\.(skip|only|todo|skipIf|runIf)\b/)).toEqual([]);
+  });
+});
+
+describe('the house', () => {
+  it('has libs with one door and a README each', () => {
+    const needed = foldersIn('libs').flatMap((lib) => [
+      `libs/${lib}/src/index.ts`,
+      `libs/${lib}/README.md`,
+    ]);
+    expect(needed.filter((path) => !files.includes(path))).toEqual([]);
+  });
+
+  it('prints the version of the manifest', () => {
+    expect(VERSION).toBe((readJson('package.json') as { version: string }).version);
+  });
+
+  it('keeps download addresses out of the lock file', () => {
+    expect(read('package-lock.json')).not.toMatch(/"resolved"/);
   });
 });

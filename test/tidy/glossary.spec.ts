@@ -9,7 +9,10 @@ const [words = '', spellings = ''] = read(GLOSSARY).split('## Spellings\n');
 /** The cells of a table with two columns, without its head. */
 function rowsOf(text: string): [left: string[], right: string[]][] {
   const rows = [...text.matchAll(/^\| (.+?) \| (.+) \|$/gm)].slice(2);
-  return rows.map(([, left = '', right = '']) => [left.split(', '), right.split(', ')]);
+  return rows.map(([, left = '', right = '']) => [
+    left.trim().split(', '),
+    right.trim().split(', '),
+  ]);
 }
 
 const wrong = rowsOf(spellings).flatMap(([, others]) => others);

@@ -20,8 +20,9 @@ describe('the invariants of docs/INVARIANTS.md', () => {
     expect(stated).toEqual(stated.map((_number, index) => index + 1));
   });
 
-  it.each(stated)('INV-%i is cited by a test', (number) => {
-    expect(cited.has(number)).toBe(true);
+  it('are each cited by a test', () => {
+    expect(stated.length).toBeGreaterThan(0);
+    expect(stated.filter((number) => !cited.has(number))).toEqual([]);
   });
 
   it('are the only ones that tests cite', () => {

@@ -10,7 +10,7 @@ export interface NamedTest {
 
 /** Tests by links, as in `| field | … | [name](../file.spec.ts) |`. */
 export function linkedTests(page: string, row: string): NamedTest[] {
-  const found = /\| \[(.*)\]\((\S+)\) \|$/.exec(row);
+  const found = /\| \[(.*)\]\((\S+)\) *\|$/.exec(row);
   return found === null ? [] : [{ name: found[1]!, file: join(dirname(page), found[2]!) }];
 }
 

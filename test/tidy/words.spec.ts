@@ -6,7 +6,6 @@ import { allFiles, isCode, read } from './repository';
 /** Words in the left column of docs/WRITING.md: personification and unclear phrases. */
 const BANNED =
   /\b(nobody|somebody|whoever|how manieth|(is|are) told(?! apart)|as many as may|sits right of|whatever \w+ thinks)\b/i;
-const MOST_WORDS = 30;
 
 const pages = allFiles().filter(
   (path) => path.endsWith('.md') && !path.startsWith('data/') && path !== 'docs/WRITING.md',
@@ -33,27 +32,15 @@ function proseOf(page: string): string {
     .replace(/\[[^\]]*\]\([^)]*\.spec\.ts\)/g, 'title');
 }
 
-/** Sentences outside of tables, lists of links and headings. */
-function sentencesOf(page: string): string[] {
-  const paragraphs = proseOf(page)
-    .split(/\n\s*\n/)
-    .flatMap((block) => block.split(/\n(?=\s*(?:[*-]|\d+\.) )/))
-    .filter((block) => !/^\s*(\||#|<)/.test(block));
-  return paragraphs
-    .flatMap((block) => block.replace(/\s+/g, ' ').split(/(?<=[.!?:;])\s/))
-    .filter((sentence) => sentence.trim() !== '');
-}
-
 describe('the words', () => {
-  it.each(pages)('of %s are plain, and its sentences short', (page) => {
-    expect(
+  it('of pages are plain', () => {
+    const lines = pages.flatMap((page) =>
       proseOf(page)
         .split('\n')
-        .filter((line) => BANNED.test(line)),
-    ).toEqual([]);
-    const sentences = sentencesOf(page);
-    const words = sentences.reduce((sum, sentence) => sum + sentence.split(' ').length, 0);
-    expect(words / Math.max(1, sentences.length)).toBeLessThanOrEqual(MOST_WORDS);
+        .map((line) => `${page}: ${line}`),
+    );
+    expect(pages.length).toBeGreaterThan(100);
+    expect(lines.filter((line) => BANNED.test(line))).toEqual([]);
   });
 
   it('of diagrams are plain', () => {

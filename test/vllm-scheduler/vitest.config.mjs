@@ -2,4 +2,5 @@
 import base from '../../vitest.config.mts';
 
 const include = ['test/vllm-scheduler/*.check.ts'];
-export default { ...base, test: { ...base.test, include, testTimeout: 3_600_000 } };
+const own = { projects: undefined, include, testTimeout: 3_600_000 };
+export default { ...base, test: { ...base.test, ...own } };

@@ -31,6 +31,8 @@ export class SdkSchemas {
       strict: true,
       skipLibCheck: true,
       types: [],
+      // Without the types of a browser, which no answer has.
+      lib: ['lib.es2022.d.ts'],
       target: ts.ScriptTarget.ES2022,
       module: ts.ModuleKind.NodeNext,
       moduleResolution: ts.ModuleResolutionKind.NodeNext,
@@ -45,27 +47,45 @@ export class SdkSchemas {
     }
   }
 
-  /** The schema of an exported type, its objects as definitions. */
-  schema(name: string, rules: TypeRules = {}): Schema {
-    const symbol = this.declared.get(name);
-    if (symbol === undefined) throw new TypeError(`no type ${name} in the client`);
-    const writer = new SchemaWriter(this.checker, rules);
-    const root = writer.of(this.checker.getDeclaredTypeOfSymbol(symbol), name);
-    return { ...root, $defs: writer.definitions };
+  /** @param id  the start of the `$id` of each definition */
+  writer(id: string, rules: TypeRules): SchemaWriter {
+    return new SchemaWriter(this.checker, this.declared, { id, rules });
   }
 }
 
-class SchemaWriter {
-  readonly definitions: Record<string, Schema> = {};
+/** Writes types as schemas that share the definitions of their objects. */
+export class SchemaWriter {
+  private definitions: Record<string, Schema> = {};
   private readonly names = new Map<ts.Type, string>();
+  private readonly taken = new Set<string>();
+  private readonly id: string;
+  private readonly rules: TypeRules;
 
   constructor(
     private readonly checker: ts.TypeChecker,
-    private readonly rules: TypeRules,
-  ) {}
+    private readonly declared: ReadonlyMap<string, ts.Symbol>,
+    { id, rules }: { readonly id: string; readonly rules: TypeRules },
+  ) {
+    this.id = id;
+    this.rules = rules;
+  }
+
+  /** The schema of an exported type, and the definitions that no type before it had. */
+  write(name: string): { readonly schema: Schema; readonly definitions: readonly Schema[] } {
+    const symbol = this.declared.get(name);
+    if (symbol === undefined) throw new TypeError(`no type ${name} in the client`);
+    this.definitions = {};
+    const schema = this.of(this.checker.getDeclaredTypeOfSymbol(symbol), name);
+    const fresh = Object.entries(this.definitions);
+    return { schema, definitions: fresh.map(([own, one]) => ({ $id: this.idOf(own), ...one })) };
+  }
+
+  private idOf(definition: string): string {
+    return `${this.id}/${encodeURIComponent(definition)}`;
+  }
 
   /** @param field  the name of the field of this type, which distinguishes counts from numbers */
-  of(type: ts.Type, field: string): Schema {
+  private of(type: ts.Type, field: string): Schema {
     const { flags } = type;
     if (type.isUnion()) return this.union(type, field);
     // `string & {}` keeps the names of a union beside any other text.
@@ -83,7 +103,7 @@ class SchemaWriter {
       const [item] = this.checker.getTypeArguments(type as ts.TypeReference);
       return { type: 'array', items: this.of(item!, field) };
     }
-    return { $ref: `#/$defs/${encodeURIComponent(this.object(type))}` };
+    return { $ref: this.idOf(this.object(type)) };
   }
 
   private union(type: ts.UnionType, field: string): Schema {
@@ -120,8 +140,8 @@ class SchemaWriter {
 
   private freeName(name: string): string {
     let free = name;
-    for (let i = 2; this.definitions[free] !== undefined; i++) free = `${name}-${i}`;
-    this.definitions[free] = {};
+    for (let i = 2; this.taken.has(free); i++) free = `${name}-${i}`;
+    this.taken.add(free);
     return free;
   }
 }

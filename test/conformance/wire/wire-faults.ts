@@ -2,7 +2,7 @@ import type { Dialect, Endpoint } from '@baton/openai';
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import { anthropicExtras } from './anthropic-extras';
 import { openaiExtras } from './openai-extras';
-import { type Publisher, SdkSchemas } from './sdk-schema';
+import { type Publisher, type SchemaWriter, SdkSchemas } from './sdk-schema';
 
 const MODULES: Readonly<Record<Publisher, readonly string[]>> = {
   openai: [
@@ -29,6 +29,7 @@ export interface WireType {
 // To optimise the code of a schema takes longer than its few runs.
 const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } });
 const schemas = new Map<Publisher, SdkSchemas>();
+const writers = new Map<string, SchemaWriter>();
 const made = new Map<string, ValidateFunction>();
 
 /**
@@ -42,10 +43,9 @@ export function wireFaults(
   const key = `${publisher} ${type} ${dialect}`;
   let validate = made.get(key);
   if (validate === undefined) {
-    const known = schemas.get(publisher) ?? new SdkSchemas(publisher, MODULES[publisher]);
-    schemas.set(publisher, known);
-    const rules = publisher === 'openai' ? openaiExtras(dialect) : anthropicExtras(dialect);
-    validate = ajv.compile(known.schema(type, rules));
+    const { schema, definitions } = writerOf(publisher, dialect).write(type);
+    ajv.addSchema([...definitions]);
+    validate = ajv.compile(schema);
     made.set(key, validate);
   }
   if (validate(body)) return '';
@@ -53,6 +53,19 @@ export function wireFaults(
     ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
   );
   return `${type} (${dialect}): ${faults.join('; ')} in ${JSON.stringify(body)}`;
+}
+
+function writerOf(publisher: Publisher, dialect: Dialect): SchemaWriter {
+  const id = `https://${publisher}.${dialect}`;
+  let writer = writers.get(id);
+  if (writer === undefined) {
+    const known = schemas.get(publisher) ?? new SdkSchemas(publisher, MODULES[publisher]);
+    schemas.set(publisher, known);
+    const rules = publisher === 'openai' ? openaiExtras(dialect) : anthropicExtras(dialect);
+    writer = known.writer(id, rules);
+    writers.set(id, writer);
+  }
+  return writer;
 }
 
 /** The type of a whole answer or a chunk of the endpoints that generate text. */

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { GPU_POWER, GPU_PRICES } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
+import { pageText } from '../../../../test/support/page';
 
-const PAGE = readFileSync('docs/planning.md', 'utf8');
+const PAGE = pageText('docs/planning.md');
 
 describe('docs/planning.md', () => {
   it('has every price with its date and its source', () => {

@@ -12,16 +12,11 @@ const WHOLE = 368;
 const steps = compareReferenceSteps(readShipped);
 
 describe('steps composed from operators', () => {
-  it('are compared with 624 of AIConfigurator', () => {
+  it('are within 0.5 % of the 624 of AIConfigurator', () => {
     expect(steps).toHaveLength(624);
+    const beyond = steps.filter(({ error }) => !(Math.abs(error) <= ERROR_MAX));
+    expect(beyond.map((step) => `${titleOf(step)}: ${step.error}`)).toEqual([]);
   });
-
-  it.each(steps.map((step) => [titleOf(step), step] as const))(
-    '%s is within 0.5 %%',
-    (_title, { error }) => {
-      expect(Math.abs(error)).toBeLessThanOrEqual(ERROR_MAX);
-    },
-  );
 
   it('are compared completely in more than half of them', () => {
     expect(steps.filter(({ quirks }) => quirks.length === 0)).toHaveLength(WHOLE);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type BatchAggregates, buildStepTimeModel, type StepTimeModel } from '..';
 import { CALIBRATED_PROFILES, LINEAR_TOKENS } from '../profiles/calibrated-profiles';
+import { pageText } from '../../../../test/support/page';
 import { decoding, prompts } from '../../test/test-batches';
 
 const root = new URL('../../../../', import.meta.url);
@@ -85,7 +86,7 @@ describe.each(CASES)('$name', ({ profile, rows, calibrated, roofline }) => {
   });
 });
 
-const DOCUMENT = read('docs/step-time.md');
+const DOCUMENT = pageText('docs/step-time.md');
 
 describe('docs/step-time.md', () => {
   it.each(CASES)('has the actual errors: $name', ({ name, rows, calibrated, roofline }) => {

@@ -6,9 +6,9 @@ import {
   HardwareError,
   kvCapacityBlocks,
 } from '@baton/hardware';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type BatchAggregates, buildStepTimeModel } from '..';
+import { pageText } from '../../../../test/support/page';
 import { decoding, prompts } from '../../test/test-batches';
 
 type Parallel = Pick<EnginePlacement, 'tp' | 'dp' | 'expertParallel' | 'fabric'>;
@@ -166,7 +166,7 @@ const PUBLISHED: readonly Published[] = [
   },
 ];
 
-const DOCUMENT = readFileSync(new URL('../../../../docs/step-time.md', import.meta.url), 'utf8');
+const DOCUMENT = pageText('docs/step-time.md');
 
 describe('the roofline beside what InferSim publishes of experts', () => {
   it.each(PUBLISHED)('$what: documented', ({ what, placement, batch, measured, inferSim }) => {

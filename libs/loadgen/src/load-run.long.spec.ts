@@ -80,7 +80,7 @@ function laterMs({ run, details }: LoadRecord, idPrefix: string, stamps: Stamps)
 }
 
 describe('the load generator', () => {
-  // test/e2e/bench-accuracy.spec.ts has the upper limit of the error, on a machine left alone.
+  // test/measured/bench-accuracy.spec.ts has the upper limit of the error, on a machine left alone.
   it.each(['openai', 'openai-chat', 'responses'] as const)(
     'reports no token of %s earlier than the server wrote it',
     async (protocol) => {
