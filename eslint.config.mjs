@@ -69,6 +69,12 @@ const bareErrors = {
   message: 'Throw a BatonError or UsageError, or use assert from @baton/kernel.',
 };
 
+/** A door names what it gives. */
+const starExports = {
+  selector: 'ExportAllDeclaration[exported=null]',
+  message: 'Export by name.',
+};
+
 /** Inner loops that may not allocate an options object, and tables written one row a call. */
 const MANY_PARAMETERS = ['libs/kernel/src/event-queue.ts', 'libs/contract/src/errors.ts'];
 
@@ -86,7 +92,7 @@ export default tseslint.config(
   {
     files: ['apps/**/*.ts', 'libs/**/*.ts'],
     ignores: ['**/*.spec.ts'],
-    rules: { 'no-restricted-syntax': ['error', bareErrors, ...parameters] },
+    rules: { 'no-restricted-syntax': ['error', bareErrors, starExports, ...parameters] },
   },
   { files: MANY_PARAMETERS, rules: { 'no-restricted-syntax': ['error', bareErrors] } },
   {

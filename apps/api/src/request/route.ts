@@ -29,7 +29,9 @@ export class RouteStep {
     const { request, isPooling } = checked;
     const { kvTransferParams: params } = request;
     const isLeg = params !== undefined || namesLeg(call);
-    const leg = isLeg ? await this.legs.settle(call, params) : NO_LEG;
+    const [first] = request.prompts;
+    const promptTokens = first?.ids.length ?? 0;
+    const leg = isLeg ? await this.legs.settle(call, params, promptTokens) : NO_LEG;
     const routes = isPooling
       ? this.planPooling(request, call.engineId)
       : this.plan(request, call.engineId, leg);

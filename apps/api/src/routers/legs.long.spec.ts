@@ -53,6 +53,22 @@ describe('a decode leg that waits for its prefill leg', () => {
     expect([(await prefill).status, (await decode).status]).toEqual([200, 200]);
   });
 
+  it('is a deferred request with its blocks in the metrics, until it ends', async () => {
+    const deferred = async (): Promise<number> => {
+      const text = await (await fetch(`${fixture.api.url}/metrics`)).text();
+      const lines = text.split('\n').filter((line) => line.includes('reason="deferred"'));
+      return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    };
+    expect(await deferred()).toBe(0);
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const left = fixture.post('/v1/completions', DECODE, { signal }).catch(() => 'left');
+    await until(async () => (await deferred()) === 1);
+    leaving.abort();
+    expect(await left).toBe('left');
+    await until(async () => (await deferred()) === 0);
+  });
+
   it('ends at once when the engine fails the prompt', async () => {
     const decode = fixture.post('/v1/completions', DECODE);
     const prefill = fixture.post('/v1/completions', PREFILL);

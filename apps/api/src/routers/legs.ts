@@ -3,6 +3,7 @@ import { BatonError, faultOfKvTransferParams } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
+import type { WaitingLeg, WaitingLegs } from '../observers/port/state';
 import type { AnswerFacts, HeldFacts } from '../request/answer/answer';
 import type { Call } from '../request/take/call';
 import { CONFIG, LOGGER } from '../tokens';
@@ -19,7 +20,8 @@ type HeldAs = (params: KvParams | undefined) => HeldFacts;
  * are under way.
  */
 @Injectable()
-export class Legs {
+export class Legs implements WaitingLegs {
+  private readonly waiting = new Set<WaitingLeg>();
   private readonly settled = new WeakMap<Call, SettledLeg>();
 
   constructor(
@@ -36,11 +38,15 @@ export class Legs {
    * @throws BatonError `kv_reference_refused` with `strict_kv`, `kv_load_failed` by
    *   `kv_load_failure_policy`
    */
-  async settle(call: Call, params: KvParams | undefined): Promise<SettledLeg> {
+  async settle(
+    call: Call,
+    params: KvParams | undefined,
+    promptTokens: number,
+  ): Promise<SettledLeg> {
     const leg = this.legAt(call, params);
     if (leg.kind === 'hold') this.pairs.prefillCame(leg.pairs);
     if (leg.kind !== 'meet') this.refuseMalformed(leg, params);
-    const settled = leg.kind === 'meet' ? await this.meet(call, leg.pair) : leg;
+    const settled = leg.kind === 'meet' ? await this.meet(call, leg.pair, promptTokens) : leg;
     this.settled.set(call, settled);
     if (settled.kind === 'unusable') {
       this.logger.warn({ params, why: settled.why }, 'a leg is served without a KV transfer');
@@ -70,6 +76,10 @@ export class Legs {
     };
   }
 
+  [Symbol.iterator](): Iterator<WaitingLeg> {
+    return this.waiting.values();
+  }
+
   private legAt({ body, clientRequestId, engineId }: Call, params: KvParams | undefined): Leg {
     const stage = engineId === undefined ? undefined : this.cluster.find(engineId)?.stage;
     return legOf({ params, body, clientRequestId, stage });
@@ -82,13 +92,21 @@ export class Legs {
     if (fault !== undefined) throw refusal(fault);
   }
 
-  private async meet({ response }: Call, pair: string): Promise<SettledLeg> {
+  private async meet(
+    { response, engineId }: Call,
+    pair: string,
+    promptTokens: number,
+  ): Promise<SettledLeg> {
     const left = new AbortController();
     const leave = (): void => left.abort();
     if (response.destroyed) leave();
     response.once('close', leave);
-    const met = await this.pairs.meet(pair, left.signal);
-    response.off('close', leave);
+    const waiting = { engineId, promptTokens };
+    this.waiting.add(waiting);
+    const met = await this.pairs.meet(pair, left.signal).finally(() => {
+      this.waiting.delete(waiting);
+      response.off('close', leave);
+    });
     if (met.kind === 'held') return { kind: 'attach', params: met.params, causeUs: met.atUs };
     return this.withoutPrefill(met.kind);
   }

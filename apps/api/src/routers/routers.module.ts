@@ -2,9 +2,10 @@ import { Global, Module } from '@nestjs/common';
 import { BootstrapController } from './bootstrap.controller';
 import { KvRelease } from './kv-release';
 import { LegPairs } from './leg-pairs';
+import { WaitingLegs } from '../observers/port/state';
 import { Legs } from './legs';
 
-const PROVIDERS = [KvRelease, LegPairs, Legs];
+const PROVIDERS = [KvRelease, LegPairs, Legs, { provide: WaitingLegs, useExisting: Legs }];
 
 /** Hand-overs that routers of other projects arrange. */
 @Global()

@@ -5,7 +5,7 @@ import { renderNumbers } from '@baton/telemetry';
 import type { QueueName, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';
-import { LiveSequences, WaitingTotals } from '../port/state';
+import { LiveSequences, type WaitingLeg, WaitingLegs, WaitingTotals } from '../port/state';
 
 type PerStage = Readonly<Record<Stage, number>>;
 
@@ -18,10 +18,11 @@ export class QueueMetrics {
   private readonly isPlaced: boolean;
 
   constructor(
-    @Inject(CONFIG) config: BatonConfig,
+    @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(TRANSPORT) private readonly transport: Transport,
     private readonly totals: WaitingTotals,
     private readonly sequences: LiveSequences,
+    private readonly legs: WaitingLegs,
   ) {
     const { prefill, decode } = placerSpec(config);
     this.isPlaced = prefill !== 'pull' || decode !== 'pull' || config.exposeEngines;
@@ -40,7 +41,8 @@ export class QueueMetrics {
   /**
    * The engines with the jobs that no engine has taken among their waiting requests, because the
    * waiting requests of a vLLM server are all that it has accepted. Jobs of a shared queue are
-   * divided among its engines.
+   * divided among its engines. A decode leg that waits for its prefill is deferred and has its
+   * blocks, as vLLM allocates them when the request comes (`update_state_after_alloc`).
    *
    * @param sharing the engines of the whole cluster
    */
@@ -48,6 +50,7 @@ export class QueueMetrics {
     engines: readonly EnginePresence[],
     sharing: readonly EnginePresence[],
   ): EnginePresence[] {
+    const legs = [...this.legs];
     return engines.map((engine) => {
       const own = this.countOf(engineQueue(engine.engineId));
       const shared = [...new Set(sharedQueuesOf(engine))].reduce((sum, queue) => {
@@ -56,8 +59,20 @@ export class QueueMetrics {
         return sum + shareOf(this.countOf(queue), takers.length, place);
       }, 0);
       const waitingCapacity = engine.gauges.waitingCapacity + own + shared;
-      return { ...engine, gauges: { ...engine.gauges, waitingCapacity } };
+      const gauges = { ...engine.gauges, waitingCapacity };
+      return { ...engine, gauges: this.withLegs(gauges, legsAt(engine, legs, sharing)) };
     });
+  }
+
+  private withLegs(
+    gauges: EnginePresence['gauges'],
+    legs: readonly WaitingLeg[],
+  ): EnginePresence['gauges'] {
+    if (legs.length === 0) return gauges;
+    const { blockSize } = this.config;
+    const blocks = legs.reduce((sum, leg) => sum + Math.ceil(leg.promptTokens / blockSize), 0);
+    const kvUsage = Math.min(1, gauges.kvUsage + blocks / gauges.numBlocks);
+    return { ...gauges, waitingDeferred: gauges.waitingDeferred + legs.length, kvUsage };
   }
 
   render(engines: readonly EnginePresence[], nowMs = performance.now()): string {
@@ -109,6 +124,19 @@ export class QueueMetrics {
     }
     return ages;
   }
+}
+
+/** Legs for an engine: those at its own port, and its share of those for any decode engine. */
+function legsAt(
+  engine: EnginePresence,
+  legs: readonly WaitingLeg[],
+  sharing: readonly EnginePresence[],
+): WaitingLeg[] {
+  const takers = sharing.filter(({ stage }) => stage === 'decode');
+  const place = takers.findIndex(({ engineId }) => engineId === engine.engineId);
+  const shared = legs.filter(({ engineId }) => engineId === undefined);
+  const own = legs.filter(({ engineId }) => engineId === engine.engineId);
+  return [...own, ...shared.filter((_leg, i) => i % takers.length === place)];
 }
 
 /** The queues from which an engine takes jobs beside its own one. */

@@ -24,3 +24,15 @@ export abstract class WaitingTotals {
   abstract readonly waiting: Readonly<Record<Stage, number>>;
   abstract refreshTotals(): Promise<void>;
 }
+
+/** A decode leg of an outside router that waits for its prefill leg. No engine has its job yet. */
+export interface WaitingLeg {
+  /** The engine at whose own port it came in; undefined: any engine of its stage. */
+  readonly engineId: string | undefined;
+  readonly promptTokens: number;
+}
+
+/** The legs of this process that wait. */
+export abstract class WaitingLegs implements Iterable<WaitingLeg> {
+  abstract [Symbol.iterator](): Iterator<WaitingLeg>;
+}
