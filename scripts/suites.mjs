@@ -28,12 +28,16 @@ export const SUITES = {
     what: 'format, types, layers and lint of what has changed',
     lanes: () => [eslintSteps(), [...cachedSteps(), check('depcruise', [...KNOWN, ...DEPCRUISE])]],
   },
+  cost: {
+    what: 'CPU per replayed request over that of the control kernel, at most 25 % above the kept one',
+    lanes: () => [[{ ...check(process.execPath, [CPU_RATIO]), name: 'cpu ratio' }]],
+  },
   fast: {
     what: 'the tests of one process that take less than about two seconds a file',
     lanes: () => [[vitest('fast')]],
   },
   laws: {
-    what: 'the other tests of one process (`*.laws.spec.ts`)',
+    what: 'the other tests of one process (`*.long.spec.ts`, conformance, invariants)',
     lanes: () => [[vitest('laws')]],
   },
   e2e: {
@@ -103,6 +107,8 @@ export const SUITES = {
     lanes: () => [[program('npm', ['run', '--silent', '--prefix', 'packages/llamacpp', 'e2e'])]],
   },
 };
+
+const CPU_RATIO = 'dist/bench/replay/cpu-ratio.js';
 
 const DEPCRUISE = [
   ...['--config', '.dependency-cruiser.cjs', '--output-type', 'err'],
