@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { PrivateRedis } from '../support/redis-server';
 import { describeAdmission } from './transport/admission';
+import { describeBrokenJobs } from './transport/broken-jobs';
 import { describeBullTools } from './transport/bull-tools';
 import { describeBus } from './transport/bus';
 import { describeBusyLoop } from './transport/busy-loop';
@@ -47,6 +48,7 @@ describe('Redis transport', () => {
   describeAll((times) => redisWorld(server, times));
   describeLedgerAgreement(() => server);
   describeRedisOnly(() => server);
+  describeBrokenJobs(() => server);
   describeBullTools(() => server);
   describeBusyLoop(() => server);
 });
