@@ -14,6 +14,7 @@ import { describePresence } from './transport/presence';
 import { describeQueues } from './transport/queues';
 import { describeRates } from './transport/rates';
 import { describeRedisOnly } from './transport/redis-only';
+import { describeRefusals } from './transport/refusals';
 import { describeSteps } from './transport/steps';
 import { describeTurns } from './transport/turns';
 import { inProcessWorld, redisWorld, type WorldFactory } from './transport/world';
@@ -51,4 +52,5 @@ describe('Redis transport', () => {
   describeBrokenJobs(() => server);
   describeBullTools(() => server);
   describeBusyLoop(() => server);
+  describeRefusals();
 });
