@@ -1,4 +1,4 @@
-import { type EngineJob, invalidFieldOf } from '@baton/contract';
+import { type EngineJob, type EnginePresence, invalidFieldOf } from '@baton/contract';
 import type { Transport } from '@baton/transport';
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -73,6 +73,31 @@ export function describeBrokenJobs(server: () => PrivateRedis): void {
       await a.ledger.resubmit({ requestId: 'lost', submission: 2, apiId: 'api-a' });
       const permit = await a.ledger.begin(start({ requestId: 'lost', submission: 2 }));
       expect(permit.kind).toBe('run');
+    });
+
+    it('whose record is a key of another type ends, and no other job with it', async () => {
+      const record = `{${world.prefix}}:req:strange`;
+      await withAdmin(server(), (admin) => admin.set(record, 'x'));
+      await a.jobs.add('prefill', [job('strange'), job('whole')]);
+      const taking = new Taking(a, 'prefill', { begins: BEGINS });
+      await taking.untilTaken(2);
+      const permits = taking.taken.map(({ permit }) => permit);
+      expect(permits).toMatchObject([{ kind: 'drop', why: 'aborted' }, { kind: 'run' }]);
+      const views = await a.ledger.inspect(['strange', 'whole']);
+      expect(views).toMatchObject([
+        { isAborted: true, stage: 'finished' },
+        { isAborted: false, stage: 'prefill' },
+      ]);
+    });
+
+    it.each(['engines', 'indexes'])('is not needed to notice that %s are lost', async (part) => {
+      const engine = { engineId: 'engine-a', index: 0 } as EnginePresence;
+      await a.presence.announceEngine(engine, 60_000);
+      expect(await a.presence.renewEngine('engine-a', 60_000)).toBe(true);
+      await withAdmin(server(), (admin) => admin.del(`{${world.prefix}}:${part}`));
+      expect(await a.presence.renewEngine('engine-a', 60_000)).toBe(false);
+      await a.presence.announceEngine(engine, 60_000);
+      expect(await a.presence.engines()).toMatchObject([engine]);
     });
   });
 }

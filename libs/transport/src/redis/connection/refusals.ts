@@ -68,7 +68,8 @@ export function isDenied(error: unknown): boolean {
   );
 }
 
-function deniedLine(error: Error, { label, options }: RedisAddress, keys: Keys): string {
+/** The line about a denied command, key or channel. */
+export function deniedLine(error: Error, { label, options }: RedisAddress, keys: Keys): string {
   const { message } = error;
   const ours = keys.channel('*');
   const name =

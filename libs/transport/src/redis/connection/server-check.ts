@@ -3,7 +3,7 @@ import type { RedisAddress } from '../address/address';
 import type { Keys } from '../keys';
 import type { Script, ScriptRunner } from '../scripts/script';
 import type { MarkingClient } from './client';
-import { isDenied } from './refusals';
+import { deniedLine, isDenied } from './refusals';
 
 /** Calls of scripts, of BullMQ's too, that stand for their kind; none of them leaves a key. */
 const CALLS: readonly (readonly string[])[] = [
@@ -72,10 +72,13 @@ export async function checkServer(server: CheckedServer): Promise<string> {
 }
 
 async function checkPermissions(server: CheckedServer): Promise<void> {
-  const { commands, subscriber, scripts, keys } = server;
+  const { address, commands, subscriber, scripts, keys } = server;
   const probe = keys.channel('probe');
   const denied = await scripts.run(FIND_DENIED, [probe], [JSON.stringify(CALLS)]);
-  if (typeof denied === 'string') throw new Error(`NOPERM the '${denied.toLowerCase()}' command`);
+  if (typeof denied === 'string') {
+    const error = new Error(`NOPERM the '${denied.toLowerCase()}' command`);
+    throw new TransportRefused(deniedLine(error, address, keys));
+  }
   await commands.publish(probe, '');
   await commands.zadd(probe, 1, '');
   await commands.bzpopmin(probe, 1);
