@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { PrivateRedis } from '../support/redis-server';
 import { describeAdmission } from './transport/admission';
+import { describeBrokenJobs } from './transport/broken-jobs';
 import { describeBullTools } from './transport/bull-tools';
 import { describeBus } from './transport/bus';
 import { describeConnection } from './transport/connection';
@@ -12,6 +13,7 @@ import { describePresence } from './transport/presence';
 import { describeQueues } from './transport/queues';
 import { describeRates } from './transport/rates';
 import { describeRedisOnly } from './transport/redis-only';
+import { describeRefusals } from './transport/refusals';
 import { describeSteps } from './transport/steps';
 import { describeTurns } from './transport/turns';
 import { inProcessWorld, redisWorld, type WorldFactory } from './transport/world';
@@ -46,5 +48,7 @@ describe('Redis transport', () => {
   describeAll((times) => redisWorld(server, times));
   describeLedgerAgreement(() => server);
   describeRedisOnly(() => server);
+  describeBrokenJobs(() => server);
   describeBullTools(() => server);
+  describeRefusals();
 });

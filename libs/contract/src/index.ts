@@ -27,6 +27,7 @@ export {
   type FaultStage,
 } from './fault';
 export {
+  invalidFieldOf,
   jobId,
   STAGES,
   type EndReason,

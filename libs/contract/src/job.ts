@@ -119,3 +119,40 @@ export interface OwnQueue {
 export function jobId(job: Pick<EngineJob, 'requestId' | 'submission'>): string {
   return `${job.requestId}-${job.submission}`;
 }
+
+type FieldCheck = (value: unknown) => boolean;
+
+const isText: FieldCheck = (value) => typeof value === 'string' && value !== '';
+const isNumber: FieldCheck = (value) => Number.isFinite(value);
+const isCount: FieldCheck = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+const isPlaced: FieldCheck = (value) =>
+  value === undefined || STAGES.includes((value as Placed | null)?.stage as Stage);
+
+/** The fields that every engine reads, in the order in which they are checked. */
+const FIELD_CHECKS: Readonly<Partial<Record<keyof EngineJob, FieldCheck>>> = {
+  requestId: isText,
+  submission: isCount,
+  apiId: isText,
+  streamId: isCount,
+  flow: (value) => ['route', 'hold', 'attach', 'local'].includes(value as string),
+  causeUs: isNumber,
+  arrivalUs: isNumber,
+  promptTokens: isCount,
+  blockHashes: (value) => Array.isArray(value) && value.every(isNumber),
+  outputTokens: isCount,
+  endReason: (value) => value === 'stop' || value === 'length',
+  maxTokens: isCount,
+  priority: isNumber,
+  placed: isPlaced,
+};
+
+/**
+ * The first field that makes `value` no job, `payload` when there is nothing to read, or undefined
+ * for a job. A shared queue can hold what no API wrote, or the id of a job whose data is gone.
+ */
+export function invalidFieldOf(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0)
+    return 'payload';
+  const fields = value as Record<string, unknown>;
+  return Object.entries(FIELD_CHECKS).find(([name, isValid]) => !isValid(fields[name]))?.[0];
+}

@@ -41,6 +41,8 @@ export interface WorldOptions {
   readonly buildEngine?: (options: EngineOptions) => EnginePort;
   readonly routing?: JobRouting;
   readonly endProcess?: () => void;
+  /** Changes the transport of the host, for faults in it. */
+  readonly wrap?: (transport: Transport) => Transport;
 }
 
 /**
@@ -69,7 +71,7 @@ export class World {
     const host = new EngineHost(
       { ...hostOptions(role, engine, options), ...options.host },
       {
-        transport,
+        transport: options.wrap?.(transport) ?? transport,
         clock: new LiveClock(this.wall, options.speedup ?? 1),
         log: createLogger({ name: role, level: 'silent' }),
         ...(options.routing === undefined ? {} : { routing: options.routing }),

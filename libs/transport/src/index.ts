@@ -1,7 +1,12 @@
 export { attachInProcess } from './in-process/attach';
 export { InProcessHub } from './in-process/hub';
 export { channels, type Bus, type Unsubscribe } from './port/bus';
-export { TransportForeign, TransportOutOfMemory, TransportUnavailable } from './port/failures';
+export {
+  TransportForeign,
+  TransportOutOfMemory,
+  TransportRefused,
+  TransportUnavailable,
+} from './port/failures';
 export { DEFAULT_TIMES, type TransportTimes } from './times';
 export type { CollectionBounds, DocumentPlace, DocumentStore } from './port/documents';
 export type {

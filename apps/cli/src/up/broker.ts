@@ -4,7 +4,7 @@ import {
   type BrokerOptions,
   CacheUnusable,
   resolveBroker,
-  TransportForeign,
+  TransportRefused,
   TransportUnavailable,
 } from '@baton/transport';
 import { Failure } from '@baton/kernel';
@@ -36,7 +36,7 @@ export async function obtainBroker(
     return await resolveBroker(brokerOptions(config), log);
   } catch (error) {
     if (error instanceof CacheUnusable) throw new Failure(error.message);
-    if (error instanceof TransportForeign) throw new Failure(error.message);
+    if (error instanceof TransportRefused) throw new Failure(error.message);
     if (error instanceof TransportUnavailable) {
       throw new Failure(
         `${error.message.replace(/\.$/, '')}. Check that it runs and accepts connections, and ` +

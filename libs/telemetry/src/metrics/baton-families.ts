@@ -39,6 +39,11 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
     'locks_lost',
   ),
   counter(
+    'baton:jobs_dropped_total',
+    'Jobs dropped because their data was missing or not valid.',
+    'jobs_dropped',
+  ),
+  counter(
     'baton:runs_excused_total',
     'Runs that this engine lost because it was late; they do not count against max_runs.',
     'runs_excused',

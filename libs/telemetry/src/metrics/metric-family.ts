@@ -67,6 +67,7 @@ export const COUNTER_KEYS = [
   'runs_aborted',
   'runs_failed',
   'locks_lost',
+  'jobs_dropped',
   'runs_excused',
   'clock_reanchors',
   'kv_holdings',

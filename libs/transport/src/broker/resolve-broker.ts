@@ -10,7 +10,7 @@ import { canFetch, fetchDebianServer, fetchNotice, findUnpacked } from './debian
 import { findProgram } from './find-program';
 import { startPrivateServer } from './private-server';
 
-const URL_DEADLINE_MS = 3_000;
+const URL_DEADLINE_MS = 2_500;
 const SERVER_NAMES = ['redis-server', 'valkey-server'];
 
 type Log = (line: string) => void;
@@ -26,8 +26,8 @@ type Log = (line: string) => void;
  * Each step has a deadline. A log line announces a fetch before it begins; the last log line names
  * the choice.
  *
- * @throws TransportUnavailable when `REDIS_URL` is set and nothing answers there; TransportForeign
- *   when the prefix is taken there.
+ * @throws TransportUnavailable when `REDIS_URL` is set and nothing answers there; TransportRefused
+ *   when what answers there must be changed.
  * @throws CacheUnusable when a package must be fetched and there is no place for it.
  */
 export async function resolveBroker(options: BrokerOptions, log: Log): Promise<Broker> {
@@ -66,12 +66,14 @@ async function chooseBroker(options: BrokerOptions, log: Log): Promise<Broker> {
 }
 
 async function brokerAtUrl(url: string, prefix = 'baton'): Promise<Broker> {
+  let warning = '';
   const transport = await connectRedisTransport({
     url,
     prefix,
     times: { callDeadlineMs: URL_DEADLINE_MS },
+    onWarning: (text) => (warning = text),
   });
-  const line = `Message broker: ${transport.description}, from REDIS_URL.`;
+  const line = `Message broker: ${transport.description}, from REDIS_URL. ${warning}`.trimEnd();
   await transport.close();
   return { kind: 'url', url, line, close: () => Promise.resolve() };
 }

@@ -44,6 +44,8 @@ class InProcessTransport implements Transport {
     return this.hub.processClock;
   }
 
+  readonly isFull = false;
+
   get isConnected(): boolean {
     return this.hub.isReachable;
   }

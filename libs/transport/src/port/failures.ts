@@ -5,14 +5,23 @@ export class TransportUnavailable extends Error {
   }
 }
 
+/** The broker answers and cannot be used as it is; the message is one line with the remedy. */
+export class TransportRefused extends TransportUnavailable {
+  constructor(message: string) {
+    super(message);
+    this.name = 'TransportRefused';
+    this.message = message;
+  }
+}
+
 /** Keys under the prefix belong to another program, so nothing can be stored there. */
-export class TransportForeign extends TransportUnavailable {
+export class TransportForeign extends TransportRefused {
   constructor(prefix: string, what: string) {
-    super(what);
-    this.name = 'TransportForeign';
-    this.message =
+    super(
       `The prefix '${prefix}' of this Redis is used by something else (${what}): clear it, or ` +
-      'name another with --redis-prefix.';
+        'name another with --redis-prefix.',
+    );
+    this.name = 'TransportForeign';
   }
 }
 

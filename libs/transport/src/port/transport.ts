@@ -17,6 +17,8 @@ export interface Transport {
   readonly description: string;
   /** False while the broker cannot be reached. */
   readonly isConnected: boolean;
+  /** True while the broker refuses to store anything because its memory is full. */
+  readonly isFull: boolean;
   readonly jobs: JobQueues;
   readonly bus: Bus;
   readonly ledger: RequestLedger;

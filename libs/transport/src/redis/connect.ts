@@ -30,19 +30,24 @@ export interface RedisTransportOptions {
   readonly times?: Partial<TransportTimes>;
   /** Loads at once what jobs need, so that the first job does not wait for it; default false. */
   readonly loadsJobs?: boolean;
+  /**
+   * Checks the permissions and the eviction policy of the server first; called with a warning, or
+   * ''. Absent: no check.
+   */
+  readonly onWarning?: (warning: string) => void;
 }
 
 /**
  * Connects to a Redis (6.2 or later; 7 or later drains its queues even when it is out of memory).
  *
  * @throws TransportUnavailable in one sentence, within `callDeadlineMs`, when it cannot be reached
- * or refuses the connection.
+ * or refuses the connection; TransportRefused when something about it must be changed.
  */
 export async function connectRedisTransport(options: RedisTransportOptions): Promise<Transport> {
   const address = addressOf(options.url);
   const times = { ...DEFAULT_TIMES, ...options.times };
   const keys = new Keys(options.prefix ?? 'baton', options.tenants);
-  const link = new RedisLink(address, keys, times);
+  const link = new RedisLink(address, keys, times, options.onWarning);
   const transport = new RedisTransport(link, keys, times, address.label);
   if (options.loadsJobs === true) transport.jobs.load();
   await link.open();
@@ -92,6 +97,10 @@ class RedisTransport implements Transport {
 
   get isConnected(): boolean {
     return this.link.isAnswering;
+  }
+
+  get isFull(): boolean {
+    return this.link.isFull;
   }
 
   onConnection(listener: (event: LinkEvent) => void): void {

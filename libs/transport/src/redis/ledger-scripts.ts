@@ -17,6 +17,9 @@ import type { Script } from './scripts/script';
  *                prefill begins
  *   gone         set when a run was refused because the API seemed dead
  *   result       JSON of the result
+ *
+ * A key of another type counts as an aborted record where runs begin and where requests are looked
+ * up, so that its request ends, and with it no other one.
  */
 
 const EPOCH_OF = `
@@ -31,8 +34,9 @@ export const BEGIN: Script = {
   name: 'begin',
   body: `${EPOCH_OF}
 local record, submission, stage, maxRuns = KEYS[1], tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[5])
-local f = redis.call('HMGET', record, 'state', 'submission', 'stage', 'epoch',
+local f = redis.pcall('HMGET', record, 'state', 'submission', 'stage', 'epoch',
   'handOver', 'handOverEpoch', 'anyStage', 'returned', 'gone', 'run', 'runs:' .. stage)
+if f.err then return {'drop', 'aborted'} end
 local state, known = f[1], tonumber(f[2])
 if state == 'aborted' or state == 'finished' then return {'drop', state} end
 if known and submission < known then
@@ -182,9 +186,11 @@ export const INSPECT: Script = {
   body: `
 local views = {}
 for i, record in ipairs(KEYS) do
-  local f = redis.call('HMGET', record, 'state', 'stage', 'epoch', 'engine', 'gone', 'result',
+  local f = redis.pcall('HMGET', record, 'state', 'stage', 'epoch', 'engine', 'gone', 'result',
     'api', 'handOverEpoch', 'returned', 'anyStage')
-  if f[1] then
+  if f.err then
+    views[i] = {'aborted', false, '0', false, false, false, 0, 0}
+  elseif f[1] then
     f[8] = f[1] == 'live' and (f[8] == f[3] or f[9] or f[10]) and 1 or 0
     f[7] = f[7] and redis.call('EXISTS', ARGV[1] .. f[7]) or 0
     if f[1] == 'live' and not f[5] then redis.call('PEXPIRE', record, ARGV[2]) end

@@ -50,8 +50,14 @@ export class RedisPresence implements PresenceBoard {
 
   async renewEngine(engineId: string, ttlMs: number): Promise<boolean> {
     const key = this.keys.engine(engineId);
-    const renew = (): Promise<number> => this.link.commands.pexpire(key, ttlMs);
-    return (await this.link.call('renewEngine', renew)) === 1;
+    const { commands } = this.link;
+    const renew = (): Promise<number[]> =>
+      Promise.all([
+        commands.pexpire(key, ttlMs),
+        commands.sismember(this.keys.engines, engineId),
+        commands.exists(this.keys.indexes),
+      ]);
+    return (await this.link.call('renewEngine', renew)).every((found) => found === 1);
   }
 
   async removeEngine(engineId: string): Promise<void> {

@@ -33,6 +33,7 @@ export class Readiness {
       .filter((stage) => !this.cluster.isReady(stage))
       .map((stage) => `no ${stage} engine is ready`);
     if (!this.transport.isConnected) missing.unshift('the message broker is not reachable');
+    if (this.transport.isFull) missing.unshift('the message broker is out of memory');
     if (this.accepting.isClosing) missing.unshift('the server is shutting down');
     return missing;
   }
@@ -40,7 +41,8 @@ export class Readiness {
   /** For the whole cluster, or for one engine when the request came in at the engine's own port. */
   isServing(engineId: string | undefined): boolean {
     if (engineId === undefined) return this.missing().length === 0;
-    const isUp = this.cluster.find(engineId)?.state === 'ready' && this.transport.isConnected;
-    return isUp && !this.accepting.isClosing;
+    const isUp = this.cluster.find(engineId)?.state === 'ready';
+    const { isConnected, isFull } = this.transport;
+    return isUp && isConnected && !isFull && !this.accepting.isClosing;
   }
 }

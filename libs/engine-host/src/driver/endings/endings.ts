@@ -1,6 +1,7 @@
 import {
   emptyFrameEntry,
   type EndReason,
+  type EngineJob,
   type ErrorCode,
   type UpstreamFailure,
 } from '@baton/contract';
@@ -198,7 +199,8 @@ export class Endings {
   }
 
   private async settled(work: Promise<unknown>, { job }: TakenJob): Promise<void> {
-    const { requestId } = job;
+    // A broken job has no data.
+    const requestId = (job as EngineJob | null)?.requestId;
     await work.catch((error: unknown) => {
       this.parts.log.debug({ err: error, requestId }, 'job not settled, it will stall and return');
     });

@@ -70,21 +70,21 @@ export class FinishedRuns {
 
   /** Stores the result and removes the job. False when the ledger could not be reached. */
   store(finished: FinishedRun, taken: TakenJob): Promise<boolean> {
-    return this.settled(finished, taken.finishJob(finished));
+    return this.settled(finished, () => taken.finishJob(finished));
   }
 
   async storeAgain(): Promise<void> {
     const { ledger } = this.parts;
     for (const finished of [...this.unstored]) {
       const { requestId, epoch, result } = finished;
-      await this.settled(finished, ledger.finishRequest(requestId, epoch, result));
+      await this.settled(finished, () => ledger.finishRequest(requestId, epoch, result));
     }
   }
 
   /** The next sweep tries again to store a missing result; its job stalls. */
-  private async settled(finished: FinishedRun, storing: Promise<boolean>): Promise<boolean> {
+  private async settled(finished: FinishedRun, store: () => Promise<boolean>): Promise<boolean> {
     try {
-      await storing;
+      await store();
       this.unstored.delete(finished);
       return true;
     } catch (error) {

@@ -31,13 +31,26 @@ export class CrashRecovery {
     const { slot, loop, kvEvents, runs, source, target, endings, intake, log } = this.parts;
     log.error({ err: error }, 'engine failed; its requests end, a new engine takes over');
     loop.reset();
-    kvEvents?.cleared();
     slot.replace();
     const lost = runs.all();
     for (const run of lost) runs.unbind(run);
-    source.reset();
-    for (const run of lost) endings.failRequest(run, 'engine_error');
-    target.reset();
-    intake.wake();
+    this.each([
+      () => kvEvents?.cleared(),
+      () => source.reset(),
+      ...lost.map((run) => () => endings.failRequest(run, 'engine_error')),
+      () => target.reset(),
+      () => intake.wake(),
+    ]);
   };
+
+  /** One part that fails keeps none of the others from the new engine. */
+  private each(parts: readonly (() => void)[]): void {
+    for (const part of parts) {
+      try {
+        part();
+      } catch (error) {
+        this.parts.log.error({ err: error }, 'a part of the engine did not recover');
+      }
+    }
+  }
 }

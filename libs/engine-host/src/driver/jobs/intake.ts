@@ -1,4 +1,4 @@
-import type { EngineJob } from '@baton/contract';
+import { type EngineJob, invalidFieldOf } from '@baton/contract';
 import type { EngineSnapshot } from '@baton/engine';
 import type { EngineIdentity } from '../../live-engine/engine/engine-identity';
 import type { EngineSlot } from '../../live-engine/engine/engine-slot';
@@ -39,6 +39,8 @@ export class Intake {
   /** The engine before the results of the last step, until the batch behind it is formed. */
   private before: EngineSnapshot | undefined;
   private readonly room: Room;
+  /** The fields for which invalid jobs were dropped; each is logged once. */
+  private readonly dropped = new Set<string>();
 
   constructor(private readonly parts: IntakeParts) {
     this.room = new Room(parts.options.role, parts.options.facts);
@@ -51,8 +53,8 @@ export class Intake {
     this.consumers = this.queues().map((queue) =>
       jobs.consume(queue, {
         ...this.ofShared(queue),
-        room: () => (this.isOpen ? this.roomLeft() : 0),
-        onJob: (taken) => slot.guard(() => this.take(taken)),
+        room: () => this.guardedRoom(),
+        onJob: (taken) => this.receive(taken),
         onLockLost: (taken) => slot.guard(() => this.loseLock(taken)),
       }),
     );
@@ -102,7 +104,20 @@ export class Intake {
     const { engineId, role } = identity;
     if (queue === engineQueue(engineId)) return {};
     const begins = { stage: role, engineId, maxRuns: options.maxRuns };
-    return { begins, isIdle: () => this.isIdle };
+    return { begins, isIdle: () => this.guardedIdle() };
+  }
+
+  /** An engine that throws is replaced, and the room of the new one is asked for. */
+  private guardedRoom(): number {
+    let room = 0;
+    if (this.isOpen) this.parts.slot.guard(() => (room = this.roomLeft()));
+    return room;
+  }
+
+  private guardedIdle(): boolean {
+    let isIdle = false;
+    this.parts.slot.guard(() => (isIdle = this.isIdle));
+    return isIdle;
   }
 
   /**
@@ -126,6 +141,32 @@ export class Intake {
       this.room.left(engine, incoming, target.waitingForRoom);
     const left = roomIn(slot.engine.snapshot());
     return this.before === undefined ? left : Math.min(left, roomIn(this.before));
+  }
+
+  /** A job during whose take something throws leaves the queue; the job of an ended run has left. */
+  private receive(taken: TakenJob): void {
+    const { slot, endings } = this.parts;
+    try {
+      const field = invalidFieldOf(taken.job);
+      if (field === undefined) this.take(taken);
+      else this.dropInvalid(taken, field);
+    } catch (error) {
+      slot.crashed(error);
+      endings.removeJob(taken);
+    }
+  }
+
+  /** Nothing is known of the request of such a job; the API that awaits it submits it again. */
+  private dropInvalid(taken: TakenJob, field: string): void {
+    const { endings, stats, log } = this.parts;
+    stats.add('jobs_dropped');
+    if (!this.dropped.has(field))
+      log.warn(
+        { field },
+        'dropped a job whose data is missing or not valid; further ones count only',
+      );
+    this.dropped.add(field);
+    endings.removeJob(taken);
   }
 
   private take(taken: TakenJob): void {

@@ -101,6 +101,12 @@ class SingleClient extends Redis {
     return definedIn(this.definitions, name);
   }
 
+  /** Ends the connection, also a TLS handshake under way, whose failure nothing else would hear. */
+  hangUp(): void {
+    (this.stream as NetStream | undefined)?.on('error', () => undefined);
+    this.disconnect();
+  }
+
   override duplicate(override?: Partial<RedisOptions>): Redis {
     return withErrorListener(new SingleClient(blocking({ ...this.options, ...override })));
   }
@@ -132,6 +138,10 @@ class ClusterClient extends Cluster {
   /** BullMQ's definition of this name. @throws an assertion when there is none */
   definitionOf(name: string): CommandDefinition {
     return definedIn(this.definitions, name);
+  }
+
+  hangUp(): void {
+    this.disconnect();
   }
 
   override duplicate(nodes: ClusterNode[] = [], override: ClusterOptions = {}): Cluster {
@@ -172,6 +182,8 @@ export function openClient(address: RedisAddress, deadlineMs: number): MarkingCl
     // that one late answer is not a loss.
     socketTimeout: silenceMs,
     enableOfflineQueue: false,
+    // It needs INFO, and prints a line for each connection where that is denied. Sentinels need it.
+    enableReadyCheck: address.options.sentinels !== undefined,
     enableAutoPipelining: false,
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,

@@ -2,12 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { PeriodicTimer, ProcessClock, speedUpTimers } from '@baton/clock';
 import type { RedisAddress } from '../address/address';
 import { ScriptRunner } from '../scripts/script';
-import { TransportForeign, TransportUnavailable } from '../../port/failures';
+import {
+  TransportForeign,
+  TransportOutOfMemory,
+  TransportRefused,
+  TransportUnavailable,
+} from '../../port/failures';
 import type { TransportTimes } from '../../times';
 import { type MarkingClient, openClient } from './client';
 import { asTransportFailure } from './failures';
 import { FIND_FOREIGN, typesOf } from '../foreign-keys';
 import type { Keys } from '../keys';
+import { closesUnanswered, isClosedUnanswered, refusalOf } from './refusals';
+import { checkServer, infoOf } from './server-check';
 import { Standby } from './standby';
 
 export type LinkEvent = 'lost' | 'restored' | 'replaced';
@@ -15,9 +22,16 @@ export type LinkEvent = 'lost' | 'restored' | 'replaced';
 /** The repair of one part of the transport after a reconnection, before the link reports it. */
 type Restorer = () => Promise<unknown>;
 
+const NO_ANSWER = 'no answer';
 const HEARTBEAT_MS = 1_000;
+/** Pause after a server has refused a command, for example because it still loads its data. */
+const REST_MS = 100;
 /** Number of heartbeats between two checks for rare faults. */
 const BEATS_PER_LOOK = 4;
+/** A server that ends so many connections without an answer is no Redis, or expects TLS. */
+const MAX_CLOSES = 2;
+/** Time to live of the key that identifies the data; every process renews it. */
+const LIFE_SECONDS = 3_600;
 /** Speed at which a Redis server on a busy machine takes the bytes of a call: 4 MB/s. */
 const SLOWEST_BYTES_PER_MS = 4_000;
 
@@ -34,12 +48,16 @@ export class RedisLink {
   private isSilent = false;
   /** Awake time of the last answer to a call. */
   private answeredMs = 0;
-  private refusal: TransportForeign | undefined;
+  private refusal: TransportRefused | undefined;
   private closed = false;
   private attempt = 0;
   private life: string | undefined;
+  private dataId = '';
+  private full = false;
+  /** Connections that the server has ended without an answer, before the first that worked. */
+  private closes = 0;
   private serverVersion = '';
-  private lastError = 'no answer';
+  private lastError = NO_ANSWER;
   private readonly listeners: ((event: LinkEvent) => void)[] = [];
   private readonly restorers: Restorer[] = [];
   private readonly waiters: (() => void)[] = [];
@@ -49,9 +67,11 @@ export class RedisLink {
   readonly standby: Standby;
 
   constructor(
-    private readonly address: RedisAddress,
-    private readonly keys: Keys,
+    readonly address: RedisAddress,
+    readonly keys: Keys,
     private readonly times: TransportTimes,
+    /** Called with a warning about the server, which is checked only then. */
+    private readonly onWarning?: (warning: string) => void,
   ) {
     this.processClock = new ProcessClock(times);
     this.standby = new Standby({ address, times, heartbeat: this.processClock.heartbeat });
@@ -59,7 +79,7 @@ export class RedisLink {
     this.subscriber = openClient(address, times.callDeadlineMs);
     this.scripts = new ScriptRunner(this.commands);
     for (const client of [this.commands, this.subscriber]) {
-      client.onFailure = (error) => (this.lastError = describe(error));
+      client.onFailure = (error) => this.noteFailure(error);
       client.on('close', () => this.noteLoss());
       client.on('ready', () => void this.restore());
     }
@@ -74,6 +94,11 @@ export class RedisLink {
     return this.up && !this.isSilent;
   }
 
+  /** True while the server refuses to store anything because its memory is full. */
+  get isFull(): boolean {
+    return this.full;
+  }
+
   get version(): string {
     return this.serverVersion;
   }
@@ -85,7 +110,7 @@ export class RedisLink {
 
   /**
    * The first connection. @throws TransportUnavailable, with the server's or the system's message,
-   * when it fails within the deadline; TransportForeign when there are keys of another program.
+   * when it fails within the deadline; TransportRefused at once, when no waiting mends it.
    */
   async open(): Promise<void> {
     await Promise.race([this.whenUp(), pause(this.times.callDeadlineMs, '', { ref: false })]);
@@ -95,7 +120,10 @@ export class RedisLink {
     }
     this.close();
     if (this.refusal !== undefined) throw this.refusal;
-    throw new TransportUnavailable(`${this.address.label}: ${this.lastError}`);
+    const { label } = this.address;
+    const isSilentTls = label.startsWith('rediss:') && this.lastError === NO_ANSWER;
+    const hint = isSilentTls ? '; if it does not use TLS, write redis://' : '';
+    throw new TransportUnavailable(`${label}: ${this.lastError}${hint}`);
   }
 
   onEvent(listener: (event: LinkEvent) => void): void {
@@ -163,9 +191,20 @@ export class RedisLink {
     this.heartbeat?.stop();
     this.processClock.stop();
     this.standby.close();
-    this.commands.disconnect();
-    this.subscriber.disconnect();
+    this.commands.hangUp();
+    this.subscriber.hangUp();
     this.release();
+  }
+
+  /** A failure of the first connection that no waiting mends ends it. */
+  private noteFailure(error: unknown): void {
+    this.lastError = describe(error);
+    if (this.life !== undefined) return;
+    if (isClosedUnanswered(error)) this.closes += 1;
+    if (this.closes >= MAX_CLOSES) this.refusal ??= closesUnanswered(this.address);
+    this.refusal ??=
+      error instanceof TransportRefused ? error : refusalOf(error, this.address, this.keys);
+    if (this.refusal !== undefined) this.release();
   }
 
   private noteLoss(): void {
@@ -184,11 +223,14 @@ export class RedisLink {
       const life = await this.readLife();
       const foreign = await this.findForeign();
       if (foreign !== undefined) throw foreign;
+      if (this.life === undefined && this.onWarning !== undefined)
+        this.onWarning(await checkServer(this));
       for (const restorer of this.restorers) await restorer();
       if (attempt === this.attempt) this.noteUp(life);
     } catch (error) {
-      this.lastError = describe(error);
-      if (error instanceof TransportForeign) await this.waitOutside(error);
+      this.noteFailure(error);
+      if (this.refusal !== undefined) return;
+      await pause(error instanceof TransportForeign ? HEARTBEAT_MS : REST_MS, '', { ref: false });
       // A server that refuses commands gets a new connection; ioredis reconnects to a lost one.
       if (attempt === this.attempt) this.commands.disconnect(true);
     }
@@ -204,24 +246,40 @@ export class RedisLink {
   }
 
   /**
-   * A run id identifies a single server; a key that is lost together with the data identifies a
-   * cluster.
+   * A run id identifies the data of a single server, if the user may ask for it; a key that is lost
+   * together with the data identifies it anywhere.
    */
   private async readLife(): Promise<string> {
-    const info = await this.commands.info('server');
-    this.serverVersion = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? '';
-    this.commands.understandsFlags = majorOf(info) >= 7;
-    if (this.address.kind === 'single') return /^run_id:(\S+)/m.exec(info)?.[1] ?? '';
-    await this.commands.set(this.keys.life, crypto.randomUUID(), 'NX');
-    return (await this.commands.get(this.keys.life)) ?? '';
+    const info = await infoOf(this.commands, 'server');
+    this.serverVersion = info === undefined ? await this.askVersion() : versionIn(info);
+    const compatible = /^redis_version:(\S+)/m.exec(info ?? '')?.[1] ?? this.serverVersion;
+    this.commands.understandsFlags = Number.parseInt(compatible, 10) >= 7;
+    this.dataId = await this.readDataId();
+    const ofServer = /^run_id:(\S+)/m.exec(info ?? '')?.[1] ?? '';
+    return this.address.kind === 'single' ? `${ofServer} ${this.dataId}` : this.dataId;
   }
 
-  /** The first connection fails here; later ones are checked again after a while. */
-  private async waitOutside(refusal: TransportForeign): Promise<void> {
-    if (this.life === undefined) {
-      this.refusal = refusal;
-      this.release();
-    } else await pause(HEARTBEAT_MS, '', { ref: false });
+  /** The key that is lost with the data: made if it is not there, and kept alive. */
+  private async readDataId(): Promise<string> {
+    const { commands, keys } = this;
+    const [, id] = await Promise.all([
+      commands.set(keys.life, crypto.randomUUID(), 'EX', LIFE_SECONDS, 'NX').then(
+        () => (this.full = false),
+        (error: unknown) => {
+          this.full = asTransportFailure(error, 'set') instanceof TransportOutOfMemory;
+          if (!this.full) throw error;
+        },
+      ),
+      commands.getex(keys.life, 'EX', LIFE_SECONDS),
+    ]);
+    return id ?? '';
+  }
+
+  /** The version by another command, for a user who may not ask INFO; '' when both are denied. */
+  private async askVersion(): Promise<string> {
+    const reply = await this.commands.call('HELLO').catch(() => []);
+    const fields = Array.isArray(reply) ? reply.map(String) : [];
+    return fields[fields.indexOf('version') + 1] ?? '';
   }
 
   private async findForeign(): Promise<TransportForeign | undefined> {
@@ -244,25 +302,29 @@ export class RedisLink {
   }
 
   /**
-   * Sends a ping, and at times checks that the keys still belong to Baton. With `socketTimeout`, a
-   * ping without an answer ends the connection, also that of a silent subscription.
+   * Checks that the server still has the data, and at times that the keys still belong to Baton. If
+   * not, a new connection writes again what must be there. With `socketTimeout`, a ping without an
+   * answer ends the connection, also that of a silent subscription.
    */
   private checkConnection(): void {
     if (!this.up) return;
     this.checks += 1;
-    if (this.checks % BEATS_PER_LOOK !== 0) {
-      this.call('look for the server', () => this.commands.ping(), this.quietMs).catch(ignore);
-      return;
-    }
-    this.call('look for foreign keys', () => this.findForeign(), this.quietMs).then((foreign) => {
-      if (foreign !== undefined && this.up) this.commands.disconnect(true);
-    }, ignore);
+    const reconnectIf = (isWrong: boolean): void => {
+      if (isWrong && this.up) this.commands.disconnect(true);
+    };
+    this.call('look for the data', () => this.readDataId(), this.quietMs)
+      .then((id) => reconnectIf(id !== this.dataId))
+      .catch(ignore);
+    if (this.checks % BEATS_PER_LOOK !== 0) return;
+    this.call('look for foreign keys', () => this.findForeign(), this.quietMs)
+      .then((foreign) => reconnectIf(foreign !== undefined))
+      .catch(ignore);
     this.subscriber.ping().catch(ignore);
   }
 }
 
-function majorOf(info: string): number {
-  return Number(/^redis_version:(\d+)/m.exec(info)?.[1] ?? 0);
+function versionIn(info: string): string {
+  return /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? '';
 }
 
 function describe(error: unknown): string {

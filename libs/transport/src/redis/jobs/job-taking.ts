@@ -36,7 +36,8 @@ const TAKE: Script = { name: 'takeJobs', body: `local function permitOf() end${T
 
 /**
  * Each job begins its run. The request and its submission are the id of the job; the API is in its
- * data, in plain letters, so that the data is not parsed here.
+ * data, in plain letters, so that the data is not parsed here. A job whose data is gone has no API:
+ * its request counts as not awaited, so that the API that does await it submits it again.
  */
 const TAKE_AND_BEGIN: Script = {
   name: 'takeJobsAndBegin',
@@ -44,12 +45,12 @@ const TAKE_AND_BEGIN: Script = {
 local recordPrefix, apiPrefix = beginKeys[1], beginKeys[2]
 local letters = {['3A'] = ':', ['25'] = '%'}
 local function permitOf(id, fields)
-  local apiId
+  local apiId = ''
   for i = 1, #fields, 2 do
-    if fields[i] == 'data' then apiId = string.match(fields[i + 1], '"apiId":"([^"]*)"') end
+    if fields[i] == 'data' then apiId = string.match(fields[i + 1], '"apiId":"([^"]*)"') or '' end
   end
   local requestId, submission = string.match(id, '^(.*)%-(%d+)$')
-  if not apiId or not requestId then return false end
+  if not requestId then return false end
   requestId = string.gsub(requestId, '%%(%x%x)', letters)
   beginKeys[1], beginKeys[2] = recordPrefix .. requestId, apiPrefix .. apiId
   beginArgs[1], beginArgs[4] = submission, apiId
@@ -160,12 +161,19 @@ export class JobTaking {
   private jobOf([id, fields, permit]: RawJob): BatchJob {
     const json: Record<string, string> = {};
     for (let at = 0; at < fields.length; at += 2) json[fields[at]!] = fields[at + 1]!;
-    const bull = Job.fromJSON<EngineJob, null>(
-      this.parts.worker,
-      json as unknown as JobJsonRaw,
-      id,
-    );
-    return { bull, permit: permit ? readPermit(permit) : undefined };
+    return { bull: this.bullJob(json, id), permit: permit ? readPermit(permit) : undefined };
+  }
+
+  /** BullMQ parses the data. A job whose data is no JSON has none. */
+  private bullJob(json: Record<string, string>, id: string): BullJob {
+    const { worker } = this.parts;
+    const read = (fields: object): BullJob =>
+      Job.fromJSON<EngineJob, null>(worker, fields as JobJsonRaw, id);
+    try {
+      return read(json);
+    } catch {
+      return read({ processedOn: json['processedOn'], ats: json['ats'] });
+    }
   }
 }
 
