@@ -18,6 +18,7 @@ export type {
   HandOver,
   JobConsumer,
   JobQueues,
+  ProcessId,
   QueueName,
   RunClaim,
   TakenJob,

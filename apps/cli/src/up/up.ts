@@ -33,6 +33,7 @@ import { outliveLostLines } from '../lost-output';
 import { withHealthFile } from './health-file';
 import { LogOutput } from './log-output';
 import { clearOutputFiles } from './output-files';
+import { releaseEnded } from './release-ended';
 import { readyText } from './ready-text';
 import { runRole } from './run-role';
 import { StopRequests } from './stop-requests';
@@ -108,6 +109,7 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
       readiness.onReady(name);
       starter.settled(name);
     },
+    onEnded: (_name, pid) => void releaseEnded(config, pid, say),
     onLeft: (name) => starter.settled(name),
     onGivenUp: (sentence, exitCode) => {
       failedWith = exitCode;
