@@ -9,6 +9,7 @@ export type {
   RequestLedger,
   RequestResult,
   RequestView,
+  ReturnReason,
   RunPermit,
   RunStart,
 } from './port/ledger';

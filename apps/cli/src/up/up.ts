@@ -128,7 +128,8 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   const ended = AbortSignal.any([stops.first, failure.signal]);
   let changes: FollowedChanges | undefined;
   if (await readiness.wait(config, ended)) {
-    output.print(readyText(config, (performance.now() - run.startedMs) / MS_PER_SECOND));
+    const seconds = (performance.now() - run.startedMs) / MS_PER_SECOND;
+    output.print(readyText({ config, specs, seconds }));
     // A process with the whole cluster carries out changes itself.
     const hasChanges = config.changes !== undefined || isScaled(config);
     if (hasChanges && broker.kind !== 'in-process') {
