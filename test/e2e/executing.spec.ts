@@ -38,7 +38,7 @@ describe('a cluster whose stages execute on the exposed engines of a second one'
     ];
     return TestCluster.start({
       topology: '2P1D',
-      flags: ['--executor=vllm', '--dialect=vllm', '--broker-grace=5', ...urls, ...how],
+      flags: ['--executor=vllm', '--dialect=vllm', '--engine-grace=5', ...urls, ...how],
     });
   }
 

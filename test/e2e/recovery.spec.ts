@@ -1,10 +1,15 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type StreamedAnswer, stream } from '../support/client';
 import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { onTime } from '../support/on-time';
 import { RoleProcess } from '../support/role-process';
 import { waitUntil } from '../support/wait';
 
 const TOKENS = 120;
+/** As in `PLAIN_STEPS`. */
+const TOKEN_MS = 5;
+const PAUSE_MS = 5_000;
 const BODY = { max_tokens: TOKENS, ignore_eos: true };
 
 /**
@@ -77,6 +82,27 @@ describe('a cluster under faults', () => {
       await expectRecovered(answers);
     },
   );
+
+  it('moves the jobs of a worker that was paused and then dies within 3 s', () =>
+    onTime(5, async () => {
+      await cluster.untilWorkers({ prefill: 2, decode: 2 });
+      const early = load(cluster, 40);
+      const pid = await victim('decode');
+      // The worker is late now, so its leases are as long as the pause.
+      process.kill(pid, 'SIGSTOP');
+      await pause(PAUSE_MS);
+      process.kill(pid, 'SIGCONT');
+      expectRight(await early);
+      const running = load(cluster, 40);
+      const runsThere = async (): Promise<boolean> =>
+        (await cluster.engines()).some((one) => one.pid === pid && one.gauges.running > 0);
+      await waitUntil(runsThere, { what: 'the worker has jobs' });
+      const killedMs = performance.now();
+      process.kill(pid, 'SIGKILL');
+      expectRight(await running);
+      const tookMs = performance.now() - killedMs;
+      return () => expect(tookMs).toBeLessThan(3_000 + TOKENS * TOKEN_MS);
+    }));
 
   it.each([
     ['taken', 'prefill'],

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -98,6 +99,36 @@ describe('the supervisor of a cluster', () => {
     await untilGone(children).finally(() => clearInterval(repeated));
     expect((await gone)[0]).toBe(1);
     await answer;
+  });
+
+  it.each(['a full disk', 'a closed pipe'])('keeps serving when its output is %s', async (kind) => {
+    const port = await freePort();
+    const output = kind === 'a full disk' ? openSync('/dev/full', 'w') : 'pipe';
+    const child = spawn(process.execPath, [BATON, 'up', '1P1D', '--port', String(port)], {
+      env: withOwnRedis(),
+      stdio: ['ignore', output, output],
+    });
+    up = child;
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    const url = `http://127.0.0.1:${port}`;
+    const isReady = (): Promise<boolean> =>
+      fetch(`${url}/health/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await waitUntil(isReady, { what: 'it is ready' });
+    const ask = { prompt: 'x', max_tokens: 3, ignore_eos: true };
+    expect((await stream(`${url}/v1/completions`, ask)).finishReason).toBe('length');
+    // A restart writes further lines.
+    const live = await fetch(`${url}/health/live`).then((answer) => answer.json());
+    process.kill((live as { pid: number }).pid, 'SIGKILL');
+    await waitUntil(async () => !(await isReady()), { what: 'the API has ended' });
+    await waitUntil(isReady, { what: 'it is ready again' });
+    expect((await stream(`${url}/v1/completions`, ask)).finishReason).toBe('length');
+    const gone = once(child, 'exit');
+    child.kill('SIGINT');
+    expect((await gone)[0]).toBe(0);
   });
 
   it('runs the cluster in one process where no Redis is available', async () => {

@@ -53,6 +53,7 @@ export { ChangeSchedule } from './worker/membership/change-schedule';
 export { configuredChanges } from './worker/membership/configured-changes';
 export { memberLoad, type MemberEngine } from './worker/membership/member-engine';
 export { type EngineStarter, LiveMembership } from './worker/membership/membership';
+export { releaseProcess } from './worker/membership/release-process';
 export { WallPace } from './worker/membership/wall-pace';
 export { runWorker } from './worker/run-worker';
 export { type WorkerDependencies } from './worker/engines.module';

@@ -45,6 +45,8 @@ export interface ProcessEvents {
   onGivenUp(sentence: string, exitCode: number): void;
   /** A message of the process other than ready. */
   onMessage?(name: string, message: ChildMessage): void;
+  /** The process has ended and did not have to; it may have left without a word. */
+  onEnded?(name: string, pid: number): void;
   /** The process ended as `becomes` had set. */
   onLeft?(name: string): void;
 }
@@ -126,6 +128,7 @@ export class SupervisedProcess {
     child.once('exit', (code, signal) => {
       this.child = undefined;
       if (this.isStopping) return;
+      if (child.pid !== undefined) this.events.onEnded?.(name, child.pid);
       if (this.next === undefined) this.events.onLeft?.(name);
       else this.onCrash(code, signal, performance.now() - startedMs);
     });

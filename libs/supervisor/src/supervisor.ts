@@ -18,6 +18,8 @@ export interface SupervisorEvents {
   onStartEngines?(role: Stage, count: number): void;
   /** The API cancels those that are not ready. Returns the number of cancelled processes. */
   onCancelEngines?(): number;
+  /** A process has ended and did not have to. */
+  onEnded?(name: string, pid: number): void;
   /** A worker has ended as planned. */
   onLeft?(name: string): void;
 }
@@ -80,6 +82,7 @@ export class Supervisor {
       onLine: (name, line) => this.events.onLine(name, line),
       onReady: (name) => this.events.onReady(name),
       onGivenUp: (sentence, exitCode) => this.events.onGivenUp(sentence, exitCode),
+      onEnded: (name, pid) => this.events.onEnded?.(name, pid),
       onMessage: (_name, message) => this.onMessage(process, message),
       onLeft: (name) => {
         this.processes.delete(name);

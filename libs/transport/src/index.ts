@@ -14,6 +14,7 @@ export type {
   RequestLedger,
   RequestResult,
   RequestView,
+  ReturnReason,
   RunPermit,
   RunStart,
 } from './port/ledger';
@@ -23,6 +24,7 @@ export type {
   HandOver,
   JobConsumer,
   JobQueues,
+  ProcessId,
   QueueName,
   RunClaim,
   TakenJob,

@@ -17,6 +17,9 @@ export const MAX_LINE_BYTES = 64 * 1024;
 /** A claimed index becomes free when its engine has not announced itself within this time. */
 export const CLAIM_TTL_MS = 15_000;
 
+/** A request of which so many runs were lost with their process gets no further run. */
+export const MAX_LOST_RUNS = 10;
+
 /** Time to live of the tombstone of a request whose runs are used up. */
 export const EXHAUSTED_RESULT: RequestResult = {
   reason: 'error',

@@ -10,7 +10,7 @@ import { handoff, inProcessWorld, redisWorld, start, type World } from './world'
 /** One call of the ledger. `pick` chooses among the epochs so far. */
 type Word =
   | { kind: 'begin'; submission: number; stage: Stage; apiId: string; maxRuns: number }
-  | { kind: 'handOver' | 'returnToPrefill' | 'withdraw' | 'finish'; pick: number }
+  | { kind: 'handOver' | 'lose' | 'returnToPrefill' | 'fail' | 'withdraw' | 'finish'; pick: number }
   | { kind: 'resubmit'; submission: number; apiId: string }
   | { kind: 'abort' | 'abandon' };
 
@@ -31,7 +31,7 @@ const word: fc.Arbitrary<Word> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
-      kind: fc.constantFrom('handOver', 'returnToPrefill', 'withdraw', 'finish'),
+      kind: fc.constantFrom('handOver', 'lose', 'returnToPrefill', 'fail', 'withdraw', 'finish'),
       pick,
     }),
   },
@@ -122,6 +122,10 @@ async function converse(
         return ledger.handOff(requestId, chosen(said.pick), handoff(chosen(said.pick)));
       case 'returnToPrefill':
         return ledger.returnToPrefill(requestId, chosen(said.pick));
+      case 'lose':
+        return ledger.returnToPrefill(requestId, chosen(said.pick), 'source-lost');
+      case 'fail':
+        return ledger.failRun(requestId, chosen(said.pick));
       case 'withdraw':
         return ledger.withdraw(requestId, chosen(said.pick));
       case 'finish':

@@ -68,13 +68,13 @@ export function describeLedger(makeWorld: WorldFactory): void {
     });
 
     it('gives concurrent begins different epochs, and only the newest ends the request', async () => {
-      const starts = Array.from({ length: 24 }, (_, i) =>
-        (i % 2 === 0 ? a : b).ledger.begin(start({ stage: 'aggregated', maxRuns: 24 })),
+      const starts = Array.from({ length: 8 }, (_, i) =>
+        (i % 2 === 0 ? a : b).ledger.begin(start({ stage: 'aggregated', maxRuns: 8 })),
       );
       const epochs = (await Promise.all(starts)).map((permit) =>
         permit.kind === 'run' ? permit.epoch : 0,
       );
-      expect(new Set(epochs).size).toBe(24);
+      expect(new Set(epochs).size).toBe(8);
       const ends = await Promise.all(
         epochs.map((epoch) =>
           a.ledger.finishRequest('r', epoch, { reason: 'length', tokens: epoch }),
@@ -87,7 +87,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
     it('ends a request whose runs are used up, counting per stage and over submissions', async () => {
       await run({ maxRuns: 2 });
       await a.ledger.resubmit({ requestId: 'r', submission: 2, apiId: 'api-a' });
-      await run({ submission: 2, maxRuns: 2 });
+      await a.ledger.failRun('r', await run({ submission: 2, maxRuns: 2 }));
       expect(await begin({ submission: 2, maxRuns: 2 })).toEqual({
         kind: 'exhausted',
         epoch: packEpoch(2, 3),
@@ -100,6 +100,47 @@ export function describeLedger(makeWorld: WorldFactory): void {
       expect(await begin({ submission: 2 })).toEqual({ kind: 'drop', why: 'finished' });
     });
 
+    it('counts runs that failed apart from those whose process was lost', async () => {
+      for (let lost = 0; lost < 10; lost += 1) await run({ maxRuns: 1 });
+      expect(await begin({ maxRuns: 1 })).toMatchObject({ kind: 'exhausted' });
+      expect(await view()).toMatchObject({ result: { errorCode: 'attempts_exhausted' } });
+      const other = { requestId: 'other', maxRuns: 2 };
+      for (let failed = 0; failed < 2; failed += 1) {
+        await run(other);
+        await a.ledger.failRun('other', await run(other));
+      }
+      expect(await begin(other)).toMatchObject({ kind: 'exhausted' });
+    });
+
+    it('counts neither side of a hand-over that was lost with a process', async () => {
+      for (let lost = 0; lost < 9; lost += 1) {
+        const submission = lost + 1;
+        const prefill = await run({ submission, maxRuns: 1 });
+        await a.ledger.handOff('r', prefill, handoff(prefill));
+        const output = await run({ stage: 'decode', submission, maxRuns: 1 });
+        expect(await a.ledger.returnToPrefill('r', output, 'source-lost')).toBe(submission + 1);
+      }
+      const late = await run({ submission: 10, maxRuns: 1 });
+      expect(await a.ledger.handOff('r', late, handoff(late))).toBe(true);
+      expect((await decode({ submission: 10, maxRuns: 1 })).kind).toBe('run');
+      expect((await decode({ submission: 10, maxRuns: 1 })).kind).toBe('exhausted');
+    });
+
+    it('excuses a run that finds the KV gone because it replaces a lost one', async () => {
+      for (const submission of [1, 2, 3]) {
+        const prefill = await run({ submission, maxRuns: 1 });
+        await a.ledger.handOff('r', prefill, handoff(prefill));
+        await run({ stage: 'decode', submission, maxRuns: 1 });
+        const next = await run({ stage: 'decode', submission, maxRuns: 1 });
+        expect(await a.ledger.returnToPrefill('r', next)).toBe(submission + 1);
+      }
+      const prefill = await run({ submission: 4, maxRuns: 1 });
+      await a.ledger.handOff('r', prefill, handoff(prefill));
+      const failed = await run({ stage: 'decode', submission: 4, maxRuns: 1 });
+      expect(await a.ledger.returnToPrefill('r', failed)).toBe(5);
+      expect((await begin({ submission: 5, maxRuns: 1 })).kind).toBe('exhausted');
+    });
+
     it('does not count a run whose engine leaves, for any number of reports', async () => {
       for (let attempt = 1; attempt <= 5; attempt += 1) {
         expect((await begin({ maxRuns: 1 })).kind).toBe('run');
@@ -107,14 +148,15 @@ export function describeLedger(makeWorld: WorldFactory): void {
       }
       expect((await begin({ maxRuns: 1 })).kind).toBe('run');
       await a.ledger.withdraw('r', packEpoch(1, 5));
+      await a.ledger.failRun('r', packEpoch(1, 6));
       expect((await begin({ maxRuns: 1 })).kind).toBe('exhausted');
       await a.ledger.withdraw('unknown', packEpoch(1, 1));
     });
 
     it('does not count a run that a late worker has lost to a newer one', async () => {
-      for (let attempt = 1; attempt <= 5; attempt += 1) {
-        const late = await run({ maxRuns: 2 });
-        const newer = await run({ maxRuns: 2 });
+      for (let attempt = 1; attempt <= 20; attempt += 1) {
+        const late = await run({ maxRuns: 1 });
+        const newer = await run({ maxRuns: 1 });
         for (const epoch of [late, newer, late]) await a.ledger.withdraw('r', epoch);
       }
       expect(
@@ -127,15 +169,15 @@ export function describeLedger(makeWorld: WorldFactory): void {
       const epoch = packEpoch(1, 1);
       await a.ledger.handOff('r', epoch, handoff(epoch));
       await a.ledger.withdraw('r', epoch);
-      expect((await decode({ maxRuns: 1 })).kind).toBe('run');
-      expect((await decode({ maxRuns: 1 })).kind).toBe('exhausted');
+      await a.ledger.returnToPrefill('r', await run({ stage: 'decode', maxRuns: 1 }));
+      expect((await begin({ submission: 2, maxRuns: 1 })).kind).toBe('exhausted');
     });
 
     it('does not count prefill runs against decode', async () => {
       await run({ maxRuns: 1 });
       const epoch = packEpoch(1, 1);
       await a.ledger.handOff('r', epoch, handoff(epoch));
-      expect((await decode({ maxRuns: 1 })).kind).toBe('run');
+      await a.ledger.failRun('r', await run({ stage: 'decode', maxRuns: 1 }));
       expect((await decode({ maxRuns: 1 })).kind).toBe('exhausted');
     });
 

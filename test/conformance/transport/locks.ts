@@ -1,4 +1,5 @@
 import { DEFAULT_TIMES, type Transport } from '@baton/transport';
+import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { onTime } from '../../support/on-time';
 import { waitUntil } from '../../support/wait';
@@ -56,6 +57,19 @@ export function describeLocks(makeWorld: WorldFactory): void {
       );
       expect(late.sort()).toEqual(['r0', 'r1']);
       expect(await api.jobs.waiting('engine:dead')).toBe(0);
+    });
+
+    it('of an ended process are released at once, however long they are', async () => {
+      const dying = await world.connect();
+      const dead = new Taking(dying, 'decode', { room: 2 });
+      await api.jobs.add('decode', [...jobs(1), job('later', { priority: 3 })]);
+      await dead.untilTaken(2);
+      await dying.close();
+      const [host, pid] = [hostname(), process.pid];
+      await api.jobs.release('decode', { host, pid: pid + 1 });
+      expect(await api.jobs.waiting('decode')).toBe(0);
+      await api.jobs.release('decode', { host, pid });
+      expect(await api.jobs.waiting('decode')).toBe(2);
     });
 
     it('of a process that was frozen stay with it when no other worker has taken the job', async () => {

@@ -111,12 +111,12 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /**
-   * Ready now or a moment ago. A lost worker comes back or is replaced, and its queue is kept until
-   * then.
+   * Ready now or less than `engine_grace` ago. A lost worker comes back or is replaced, and its
+   * queue is kept until then.
    */
   wasReadyLately(stage: Stage): boolean {
     const readyMs = this.stageReadyMs.get(stage);
-    const graceMs = this.config.brokerGrace * 1_000;
+    const graceMs = this.config.engineGrace * 1_000;
     return readyMs !== undefined && this.transport.processClock.awakeMs() - readyMs < graceMs;
   }
 

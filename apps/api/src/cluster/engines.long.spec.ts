@@ -239,3 +239,17 @@ describe('an incomplete cluster', () => {
     expect(refused.status).toBe(400);
   });
 });
+
+describe('a stage whose engines have gone', () => {
+  const ask = { prompt: 'x', max_tokens: 2 };
+
+  it('keeps its requests for engine_grace, and then ends them', async () => {
+    fixture = await ApiFixture.start({ config: { engineGrace: 2, brokerGrace: 0 } });
+    await fixture.engine.stop();
+    const startMs = performance.now();
+    const answer = await fixture.post('/v1/completions', ask);
+    expect(answer.status).toBe(503);
+    expect(await answer.text()).toContain('No engine is ready');
+    expect(performance.now() - startMs).toBeGreaterThan(1_000);
+  });
+});

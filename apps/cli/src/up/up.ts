@@ -29,14 +29,17 @@ import type { Broker } from '@baton/transport';
 import { configuredChanges } from '@baton/engine-host';
 import { obtainBroker } from './broker';
 import type { FollowedChanges } from './follow-changes';
+import { outliveLostLines } from '../lost-output';
 import { withHealthFile } from './health-file';
-import { formatLine } from './log-lines';
+import { LogOutput } from './log-output';
 import { clearOutputFiles } from './output-files';
+import { releaseEnded } from './release-ended';
 import { readyText } from './ready-text';
 import { runRole } from './run-role';
 import { StopRequests } from './stop-requests';
 
 const MS_PER_SECOND = 1_000;
+const output = new LogOutput();
 
 export type UpFlags = Readonly<Record<string, string | boolean>>;
 
@@ -47,6 +50,7 @@ export type UpFlags = Readonly<Record<string, string | boolean>>;
  */
 export async function up(topology: string | undefined, flags: UpFlags): Promise<number> {
   const startedMs = performance.now();
+  outliveLostLines();
   const resolved = await resolveUpConfig(topology, flags);
   const engines = enginesOf(resolved);
   if (resolved.role !== undefined) return runRole(resolved);
@@ -105,6 +109,7 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
       readiness.onReady(name);
       starter.settled(name);
     },
+    onEnded: (_name, pid) => void releaseEnded(config, pid, say),
     onLeft: (name) => starter.settled(name),
     onGivenUp: (sentence, exitCode) => {
       failedWith = exitCode;
@@ -123,7 +128,8 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   const ended = AbortSignal.any([stops.first, failure.signal]);
   let changes: FollowedChanges | undefined;
   if (await readiness.wait(config, ended)) {
-    process.stdout.write(readyText(config, (performance.now() - run.startedMs) / MS_PER_SECOND));
+    const seconds = (performance.now() - run.startedMs) / MS_PER_SECOND;
+    output.print(readyText({ config, specs, seconds }));
     // A process with the whole cluster carries out changes itself.
     const hasChanges = config.changes !== undefined || isScaled(config);
     if (hasChanges && broker.kind !== 'in-process') {
@@ -145,5 +151,5 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
 }
 
 function say(line: string, name = 'baton'): void {
-  process.stderr.write(formatLine(name, line));
+  output.say(line, name);
 }

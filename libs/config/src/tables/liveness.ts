@@ -30,6 +30,12 @@ export const LIVENESS = {
     help: 'How long after the end of presence_ttl an engine counts as lost.',
     unit: 's',
   }),
+  engineGrace: number(30, [0, 3_600], {
+    help:
+      'How long requests wait for a stage whose engines have all gone from the cluster, for ' +
+      'example because their process is stopped. Then they end with 503 no_engine.',
+    unit: 's',
+  }),
   requestSilentAfter: number(2, [0.1, 3_600], {
     help: 'Time without news of a request after which the API queries the engines for it.',
     unit: 's',

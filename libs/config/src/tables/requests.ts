@@ -208,7 +208,7 @@ export const REQUESTS = {
   maxRuns: integer(3, [1, 100], {
     help:
       'Maximum number of runs of one stage per request; then the request fails with ' +
-      'attempts_exhausted.',
+      'attempts_exhausted. Runs whose process was lost count apart: the tenth ends the request.',
     unit: 'runs',
   }),
   /** Wall seconds. */

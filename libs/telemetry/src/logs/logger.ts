@@ -1,5 +1,6 @@
 import { type BatonConfig, LOG_LEVELS, UsageError } from '@baton/config';
 import { pino, type Logger } from 'pino';
+import { LogSink } from './log-sink';
 
 export interface LoggerOptions {
   /** Role of the process, on every line: `api`, `prefill-0`. */
@@ -12,16 +13,18 @@ export interface LoggerOptions {
 const levelsOf = new WeakMap<Logger, ReadonlyMap<string, string>>();
 
 /**
- * A JSON logger on stderr: stdout belongs to results. Writes are synchronous, so that a crash loses
- * no line.
+ * A JSON logger on stderr: stdout belongs to results. A lost line ends nothing (`LogSink`).
  *
  * @throws UsageError when one of `levels` is invalid
  */
 export function createLogger({ name, level, levels = [] }: LoggerOptions): Logger {
+  const sink = new LogSink();
   const logger = pino(
     { name, level, base: { name, pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ fd: 2, sync: true }),
+    sink,
   );
+  sink.onRecovered = (lines, reason) =>
+    logger.warn({ lines, reason }, 'log lines could not be written');
   levelsOf.set(logger, new Map(levels.map(moduleLevel)));
   return logger;
 }

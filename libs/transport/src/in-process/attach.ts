@@ -2,7 +2,7 @@ import type { ProcessClock } from '@baton/clock';
 import { STAGES, type EngineJob, type Stage } from '@baton/contract';
 import type { AdmissionCounters } from '../port/admission';
 import type { Bus, Unsubscribe } from '../port/bus';
-import type { ConsumeOptions, JobConsumer, JobQueues, QueueName } from '../port/queues';
+import type { ConsumeOptions, JobConsumer, JobQueues, ProcessId, QueueName } from '../port/queues';
 import type { Transport } from '../port/transport';
 import { MemoryConsumer } from './consumer';
 import { MemoryDocuments } from './documents';
@@ -86,6 +86,12 @@ class MemoryQueues implements JobQueues {
 
   reclaim(queue: QueueName): Promise<EngineJob[]> {
     return this.hub.call('reclaim jobs', () => this.hub.queue(queue).reclaim());
+  }
+
+  release(queue: QueueName, { pid }: ProcessId): Promise<void> {
+    return this.hub.call('release jobs', () => {
+      if (pid === process.pid) this.hub.queue(queue).release();
+    });
   }
 
   async close(): Promise<void> {

@@ -6,6 +6,7 @@ import type {
   RequestResult,
   RequestView,
   Resubmission,
+  ReturnReason,
   RunPermit,
   RunStart,
 } from '../port/ledger';
@@ -23,13 +24,21 @@ export class MemoryLedger implements RequestLedger {
     return this.change('handOver', requestId, (record) => record.handOff(epoch, handoff));
   }
 
-  async returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined> {
+  async returnToPrefill(
+    requestId: string,
+    epoch: Epoch,
+    why: ReturnReason = 'run-failed',
+  ): Promise<number | undefined> {
     let submission: number | undefined;
     await this.change('returnToPrefill', requestId, (record) => {
-      submission = record.returnToPrefill(epoch);
+      submission = record.returnToPrefill(epoch, why);
       return submission !== undefined;
     });
     return submission;
+  }
+
+  async failRun(requestId: string, epoch: Epoch): Promise<void> {
+    await this.change('failRun', requestId, (record) => record.failRun(epoch));
   }
 
   async withdraw(requestId: string, epoch: Epoch): Promise<void> {

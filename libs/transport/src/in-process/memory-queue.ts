@@ -112,6 +112,11 @@ export class MemoryQueue {
     return free.map((queued) => queued.job);
   }
 
+  /** Puts the held jobs back. */
+  release(): void {
+    for (const queued of this.jobs.values()) if (queued.token !== undefined) this.putBack(queued);
+  }
+
   private offerNext(): boolean {
     const next = this.waitingJobs.shift();
     if (next === undefined) return false;

@@ -3,10 +3,11 @@ import type {
   HandoffRecord,
   RequestResult,
   RequestView,
+  ReturnReason,
   RunPermit,
   RunStart,
 } from '../port/ledger';
-import { EXHAUSTED_RESULT } from '../limits';
+import { EXHAUSTED_RESULT, MAX_LOST_RUNS } from '../limits';
 
 const MAX_RUN = 1023;
 
@@ -25,8 +26,14 @@ export class RequestRecord {
   private engineId = '';
   private handoffRecord: HandoffRecord | undefined;
   private returnedEpoch: Epoch | undefined;
-  /** Stages of the runs that count and have not handed over. */
-  private readonly counted = new Map<Epoch, Stage>();
+  /**
+   * Stages of the runs that count and have neither failed nor handed over; `lost` when a further
+   * run of the stage has begun since.
+   */
+  private readonly counted = new Map<Epoch, Stage | 'lost'>();
+  /** Runs that nobody ended, and the run that replaces the latest. */
+  private lost = 0;
+  private excusedEpoch: Epoch | undefined;
   private seemedAbandoned = false;
   private result: RequestResult | undefined;
   private readonly runs: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
@@ -37,9 +44,11 @@ export class RequestRecord {
     const isFresh = this.isFresh(start);
     if (!isApiAlive) return this.noteAbandoned(start);
     this.run += 1;
-    this.runs[start.stage] += 1;
+    const epoch = packEpoch(start.submission, this.run);
+    if (!isFresh && this.counted.get(this.epoch) === start.stage) this.loseRun(epoch);
+    else this.runs[start.stage] += 1;
     this.submission = start.submission;
-    this.epoch = packEpoch(start.submission, this.run);
+    this.epoch = epoch;
     this.stage = start.stage;
     this.counted.set(this.epoch, start.stage);
     this.engineId = start.engineId;
@@ -48,7 +57,8 @@ export class RequestRecord {
     this.returnedEpoch = undefined;
     this.seemedAbandoned = false;
     if (isFresh) this.handoffRecord = undefined;
-    if (this.runs[start.stage] > start.maxRuns || this.run > MAX_RUN) {
+    const isUsedUp = this.runs[start.stage] > start.maxRuns || this.lost >= MAX_LOST_RUNS;
+    if (isUsedUp || this.run > MAX_RUN) {
       this.endRequest('finished', EXHAUSTED_RESULT);
       return { kind: 'exhausted', epoch: this.epoch };
     }
@@ -65,7 +75,7 @@ export class RequestRecord {
     return true;
   }
 
-  returnToPrefill(epoch: Epoch): number | undefined {
+  returnToPrefill(epoch: Epoch, why: ReturnReason): number | undefined {
     if (this.state !== 'live' || this.submission === undefined) return undefined;
     if (this.returnedEpoch === epoch) return this.submission;
     if (this.stage !== 'decode' || this.epoch !== epoch) return undefined;
@@ -74,13 +84,25 @@ export class RequestRecord {
     this.epoch = packEpoch(this.submission, this.run);
     this.returnedEpoch = epoch;
     this.handoffRecord = undefined;
+    if (why === 'source-lost') this.lost += 1;
+    const isExcused = why === 'source-lost' || this.excusedEpoch === epoch;
+    if (isExcused && this.counted.delete(epoch)) {
+      this.runs.decode -= 1;
+      this.runs.prefill -= 1;
+    }
     return this.submission;
+  }
+
+  failRun(epoch: Epoch): boolean {
+    if (this.state !== 'live' || this.counted.get(epoch) === 'lost') return false;
+    return this.counted.delete(epoch);
   }
 
   withdraw(epoch: Epoch): boolean {
     const stage = this.counted.get(epoch);
     if (this.state !== 'live' || stage === undefined) return false;
-    this.runs[stage] -= 1;
+    if (stage === 'lost') this.lost -= 1;
+    else this.runs[stage] -= 1;
     this.counted.delete(epoch);
     return true;
   }
@@ -133,6 +155,13 @@ export class RequestRecord {
     const isHandedOver =
       this.handoffRecord !== undefined && this.handoffRecord.epoch === this.epoch;
     return this.anyStageMayBegin || this.returnedEpoch !== undefined || isHandedOver;
+  }
+
+  /** The newest run was lost with its process, and `next` replaces it in the count. */
+  private loseRun(next: Epoch): void {
+    this.counted.set(this.epoch, 'lost');
+    this.lost += 1;
+    this.excusedEpoch = next;
   }
 
   private refuse(start: RunStart): RunPermit | undefined {

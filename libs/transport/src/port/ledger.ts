@@ -16,15 +16,18 @@ export interface RequestLedger {
   /**
    * Decode has lost its KV source: moves the stage back to prefill under the next submission, whose
    * number is returned. Undefined when fenced out. A repeat by the same epoch returns the same
-   * number.
+   * number. Neither the run nor its prefill counts when the process of the source is lost, or when
+   * this run replaces a lost one, whose read may have freed the KV.
    */
-  returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined>;
+  returnToPrefill(requestId: string, epoch: Epoch, why?: ReturnReason): Promise<number | undefined>;
   /**
    * Ends a run because its engine leaves or was late, not because of the request. The run does not
    * count towards `maxRuns`, even when a newer run has begun. A repeated call, or a call for a
    * completed run, changes nothing.
    */
   withdraw(requestId: string, epoch: Epoch): Promise<void>;
+  /** A run has failed, and its job goes back to the queue: it counts towards `maxRuns`. */
+  failRun(requestId: string, epoch: Epoch): Promise<void>;
   /**
    * Terminal: stores the result as tombstone for `tombstoneMs`. False when fenced out or already
    * terminal.
@@ -62,9 +65,15 @@ export interface RunStart {
   readonly stage: Stage;
   readonly engineId: string;
   readonly apiId: string;
-  /** Runs of one stage that a request may take, over all submissions (3). */
+  /**
+   * Runs of one stage that a request may take, over all submissions (3). Runs that nobody ended
+   * were lost with their process: they do not count here, and ten of them end the request.
+   */
   readonly maxRuns: number;
 }
+
+/** Why a request goes back to prefill: the process with its KV is lost, or something else failed. */
+export type ReturnReason = 'source-lost' | 'run-failed';
 
 export type RunPermit =
   | { readonly kind: 'run'; readonly epoch: Epoch; readonly handoff: HandoffRecord | undefined }

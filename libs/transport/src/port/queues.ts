@@ -24,6 +24,14 @@ export interface JobQueues {
    * same job. Jobs that the engine holds stay with it.
    */
   reclaim(queue: QueueName): Promise<EngineJob[]>;
+  /** Puts the jobs that a process held when it ended back to the front of the queue. */
+  release(queue: QueueName, ended: ProcessId): Promise<void>;
+}
+
+/** A process of the system, in the names of `os.hostname()` and `process.pid`. */
+export interface ProcessId {
+  readonly host: string;
+  readonly pid: number;
 }
 
 export interface ConsumeOptions {

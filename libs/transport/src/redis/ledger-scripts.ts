@@ -1,3 +1,4 @@
+import { MAX_LOST_RUNS } from '../limits';
 import type { Script } from './scripts/script';
 
 /*
@@ -9,10 +10,13 @@ import type { Script } from './scripts/script';
  *   epoch        of the newest run: submission * 1024 + run (contract's packEpoch)
  *   stage        the stage that may begin runs; after a resubmission `anyStage` is set, and the
  *                first to begin decides
- *   runs:STAGE   runs begun of one stage, over all submissions
+ *   runs:STAGE   runs begun of one stage, over all submissions, without those that do not count
+ *   lost         runs that nobody ended: their process was lost
+ *   excused      epoch of the run that replaces a lost one
  *   engine, api  who runs it, who awaits it
  *   handOver     JSON of the hand-over record, and handOverEpoch, the prefill run that wrote it
- *   run:EPOCH    stage of a run that counts and has not handed over
+ *   run:EPOCH    stage of a run that counts and has neither failed nor handed over; `lost` when a
+ *                further run of the stage has begun since
  *   returned     epoch of the decode run that sent the request back to prefill, until that
  *                prefill begins
  *   gone         set when a run was refused because the API seemed dead
@@ -35,7 +39,7 @@ export const BEGIN: Script = {
   body: `${EPOCH_OF}
 local record, submission, stage, maxRuns = KEYS[1], tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[5])
 local f = redis.pcall('HMGET', record, 'state', 'submission', 'stage', 'epoch',
-  'handOver', 'handOverEpoch', 'anyStage', 'returned', 'gone', 'run', 'runs:' .. stage)
+  'handOver', 'handOverEpoch', 'anyStage', 'returned', 'gone', 'run', 'runs:' .. stage, 'lost')
 if f.err then return {'drop', 'aborted'} end
 local state, known = f[1], tonumber(f[2])
 if state == 'aborted' or state == 'finished' then return {'drop', state} end
@@ -58,8 +62,13 @@ if redis.call('EXISTS', KEYS[2]) == 0 then
   return {'drop', 'not-awaited'}
 end
 local run, runs = (f[10] or 0) + 1, (f[11] or 0) + 1
-local epoch = epochOf(submission, run)
-local isExhausted = runs > maxRuns or run > 1023
+local epoch, lost = epochOf(submission, run), tonumber(f[12] or 0)
+local former = 'run:' .. (f[4] or '')
+if not isFresh and redis.call('HGET', record, former) == stage then
+  lost, runs = lost + 1, runs - 1
+  redis.call('HSET', record, former, 'lost', 'lost', lost, 'excused', epoch)
+end
+local isExhausted = runs > maxRuns or lost >= ${MAX_LOST_RUNS} or run > 1023
 redis.call('HSET', record, 'submission', submission, 'epoch', epoch, 'stage', stage,
   'engine', ARGV[3], 'api', ARGV[4], 'run:' .. epoch, stage, 'run', run, 'runs:' .. stage, runs,
   'state', isExhausted and 'finished' or 'live')
@@ -91,11 +100,15 @@ return 1
 `,
 };
 
-/** KEYS: record. ARGV: epoch, live TTL. Answers the new submission, or 0. */
+/**
+ * KEYS: record. ARGV: epoch, live TTL, `source-lost` when that is the reason. Answers the new
+ * submission, or 0. When a process was lost, neither this run nor the prefill run counts.
+ */
 export const RETURN_TO_PREFILL: Script = {
   name: 'returnToPrefill',
   body: `${EPOCH_OF}
-local f = redis.call('HMGET', KEYS[1], 'state', 'stage', 'epoch', 'submission', 'run', 'returned')
+local f = redis.call('HMGET', KEYS[1], 'state', 'stage', 'epoch', 'submission', 'run', 'returned',
+  'excused')
 if f[1] ~= 'live' then return 0 end
 if f[6] == ARGV[1] then return tonumber(f[4]) end
 if f[2] ~= 'decode' or f[3] ~= ARGV[1] then return 0 end
@@ -103,6 +116,12 @@ local submission = f[4] + 1
 redis.call('HSET', KEYS[1], 'submission', submission, 'stage', 'prefill',
   'epoch', epochOf(submission, f[5]), 'returned', ARGV[1])
 redis.call('HDEL', KEYS[1], 'handOver', 'handOverEpoch')
+local isSourceLost = ARGV[3] == 'source-lost'
+if isSourceLost then redis.call('HINCRBY', KEYS[1], 'lost', 1) end
+if (isSourceLost or f[7] == ARGV[1]) and redis.call('HDEL', KEYS[1], 'run:' .. ARGV[1]) == 1 then
+  redis.call('HINCRBY', KEYS[1], 'runs:decode', -1)
+  redis.call('HINCRBY', KEYS[1], 'runs:prefill', -1)
+end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return submission
 `,
@@ -114,9 +133,19 @@ export const WITHDRAW: Script = {
   body: `
 local f = redis.call('HMGET', KEYS[1], 'state', 'run:' .. ARGV[1])
 if f[1] ~= 'live' or not f[2] then return 0 end
-redis.call('HINCRBY', KEYS[1], 'runs:' .. f[2], -1)
+redis.call('HINCRBY', KEYS[1], f[2] == 'lost' and 'lost' or 'runs:' .. f[2], -1)
 redis.call('HDEL', KEYS[1], 'run:' .. ARGV[1])
 return 1
+`,
+};
+
+/** KEYS: record. ARGV: epoch. */
+export const FAIL_RUN: Script = {
+  name: 'failRun',
+  body: `
+local f = redis.call('HMGET', KEYS[1], 'state', 'run:' .. ARGV[1])
+if f[1] ~= 'live' or not f[2] or f[2] == 'lost' then return 0 end
+return redis.call('HDEL', KEYS[1], 'run:' .. ARGV[1])
 `,
 };
 

@@ -6,13 +6,21 @@ import type {
   RequestResult,
   RequestView,
   Resubmission,
+  ReturnReason,
   RunPermit,
   RunStart,
 } from '../port/ledger';
 import type { TransportTimes } from '../times';
 import { LIVE_RECORD_TTL_MS, MAX_PROMPT_BYTES } from '../limits';
 import type { Keys } from './keys';
-import { ABANDON_REQUEST, ABORT, INSPECT, RESUBMIT, RETURN_TO_PREFILL } from './ledger-scripts';
+import {
+  ABANDON_REQUEST,
+  ABORT,
+  FAIL_RUN,
+  INSPECT,
+  RESUBMIT,
+  RETURN_TO_PREFILL,
+} from './ledger-scripts';
 import type { RedisLink } from './connection/link';
 import { LedgerCalls, readPermit } from './ledger-calls';
 
@@ -39,10 +47,18 @@ export class RedisLedger implements RequestLedger {
     return (await this.send(this.calls.handOver(requestId, epoch, handoff))) === 1;
   }
 
-  async returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined> {
-    const args = [epoch, LIVE_RECORD_TTL_MS];
+  async returnToPrefill(
+    requestId: string,
+    epoch: Epoch,
+    why: ReturnReason = 'run-failed',
+  ): Promise<number | undefined> {
+    const args = [epoch, LIVE_RECORD_TTL_MS, why];
     const submission = await this.run(RETURN_TO_PREFILL, [this.keys.request(requestId)], args);
     return typeof submission === 'number' && submission > 0 ? submission : undefined;
+  }
+
+  async failRun(requestId: string, epoch: Epoch): Promise<void> {
+    await this.run(FAIL_RUN, [this.keys.request(requestId)], [epoch]);
   }
 
   async withdraw(requestId: string, epoch: Epoch): Promise<void> {

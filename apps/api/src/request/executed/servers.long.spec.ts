@@ -38,7 +38,7 @@ describe('upstream servers that speak TLS', () => {
     ['nobody', 'first', {}],
     ['another authority', 'stranger', { upstreamCa: pem('authority.pem') }],
   ])('are not asked when %s vouches for them', async (_who, certificate, config) => {
-    await start(certificate, { ...config, brokerGrace: 0.2 });
+    await start(certificate, { ...config, engineGrace: 0.2 });
     await until(async () =>
       (await cluster!.engines()).every(
         ({ gauges, state }) => gauges.upstreamUp === 0 && state === 'starting',

@@ -2,6 +2,7 @@ import {
   emptyFrameEntry,
   type EndReason,
   type EngineJob,
+  type Epoch,
   type ErrorCode,
   type UpstreamFailure,
 } from '@baton/contract';
@@ -104,10 +105,9 @@ export class Endings {
     });
   }
 
-  /** The run ends, and its job goes back to the front of the queue. */
+  /** The run has failed, and its job goes back to the front of the queue. */
   returnJob(run: Run): void {
-    this.release(run, 'superseded');
-    this.returnTaken(run.taken);
+    void this.returnAfter(run, (id, epoch) => this.parts.ledger.failRun(id, epoch));
   }
 
   /**
@@ -115,10 +115,15 @@ export class Endings {
    * back, or will stall.
    */
   returnJobUncounted(run: Run): Promise<void> {
+    return this.returnAfter(run, (id, epoch) => this.parts.ledger.withdraw(id, epoch));
+  }
+
+  /** The ledger gets the report about the run before another engine can begin the next one. */
+  private returnAfter(run: Run, report: (id: string, epoch: Epoch) => Promise<void>) {
     this.release(run, 'superseded');
-    const withdrawn = this.parts.ledger.withdraw(run.job.requestId, run.epoch);
     const back = (): Promise<void> => run.taken.giveBack();
-    return this.settled(withdrawn.then(back, back), run.taken);
+    const reported = report(run.job.requestId, run.epoch);
+    return this.settled(reported.then(back, back), run.taken);
   }
 
   /** Run and job end; the request continues elsewhere or has ended. */

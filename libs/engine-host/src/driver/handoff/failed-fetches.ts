@@ -5,7 +5,7 @@ import type { Run, RunTable } from '../../live-engine/runs/run';
 import type { StepLoop } from '../../live-engine/engine/step-loop';
 import { sharedQueue } from '../../routing/job-routing';
 import type { Logger } from '@baton/telemetry';
-import type { Transport } from '@baton/transport';
+import type { ReturnReason, Transport } from '@baton/transport';
 import type { Endings } from '../endings/endings';
 import type { DriverOptions } from '../options';
 
@@ -40,7 +40,7 @@ export class FailedFetches {
     } else if (run.job.flow === 'hold') {
       this.recompute(run);
     } else {
-      this.onSourceGone(run);
+      this.onSourceGone(run, why === 'lost' || why === 'timeout' ? 'source-lost' : 'run-failed');
     }
   }
 
@@ -50,7 +50,7 @@ export class FailedFetches {
   }
 
   /** Called also for a routed job whose hand-over record is gone. */
-  onSourceGone(run: Run): void {
+  onSourceGone(run: Run, why: ReturnReason = 'run-failed'): void {
     const { options, endings, slot, log } = this.parts;
     if (options.workerLossPolicy === 'fail') {
       endings.failRequest(run, 'worker_lost');
@@ -58,7 +58,7 @@ export class FailedFetches {
     }
     run.state = 'moving-on';
     this.leaveEngine(run);
-    this.endReturned(run).catch((error: unknown) => {
+    this.endReturned(run, why).catch((error: unknown) => {
       log.warn(
         { err: error, requestId: run.job.requestId },
         'sending a request back to prefill failed',
@@ -86,9 +86,9 @@ export class FailedFetches {
    * Starts a new prefill for the request, under the next submission. False, with nothing changed,
    * when another run has it.
    */
-  async returnToPrefill({ job, epoch }: Run): Promise<boolean> {
+  async returnToPrefill({ job, epoch }: Run, why?: ReturnReason): Promise<boolean> {
     const { transport, clock } = this.parts;
-    const submission = await transport.ledger.returnToPrefill(job.requestId, epoch);
+    const submission = await transport.ledger.returnToPrefill(job.requestId, epoch, why);
     if (submission === undefined) return false;
     const causeUs = clock.wall.nowUs();
     const queue = sharedQueue('prefill', job.dataParallelRank);
@@ -96,8 +96,8 @@ export class FailedFetches {
     return true;
   }
 
-  private async endReturned(run: Run): Promise<void> {
-    await this.returnToPrefill(run);
+  private async endReturned(run: Run, why: ReturnReason): Promise<void> {
+    await this.returnToPrefill(run, why);
     if (run.state !== 'over') this.parts.endings.passOn(run);
   }
 }

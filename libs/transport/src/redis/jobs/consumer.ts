@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PeriodicTimer, speedUpTimers, SLOW_PERIOD_MS } from '@baton/clock';
 import { Signal } from '@baton/kernel';
 import type { JobTaker } from '../scripts/taking-order';
 import type { Redis } from 'ioredis';
-import type { ConsumeOptions, JobConsumer } from '../../port/queues';
+import type { ConsumeOptions, JobConsumer, ProcessId } from '../../port/queues';
 import type { TransportTimes } from '../../times';
 import { BLOCK_SECONDS } from '../connection/client';
 import { type BullWorker, HeldJobs } from './held-jobs';
@@ -21,6 +22,11 @@ const REST_MS = 100;
 
 /** Jobs per round trip at most; more would leave too few to the other consumers of a queue. */
 const MOST_AT_ONCE = 4;
+
+/** The beginning of the lock tokens of a process. */
+export function holderOf({ host, pid }: ProcessId): string {
+  return `${host}:${pid}:`;
+}
 
 /** Moments of a woken consumer after which one that has not taken since looks for jobs. */
 const MOMENTS = 4;
@@ -46,7 +52,7 @@ export class RedisConsumer implements JobConsumer {
   private readonly held: HeldJobs;
   private readonly changed = new Signal();
   private readonly stalledCheck: PeriodicTimer;
-  private readonly id = randomUUID();
+  private readonly id = `${holderOf({ host: hostname(), pid: process.pid })}${randomUUID()}`;
   private takes = 0;
   /** Its turn in the order of takers. */
   private turn = 0;

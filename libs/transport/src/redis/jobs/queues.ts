@@ -2,10 +2,16 @@ import type { EngineJob } from '@baton/contract';
 import { assert } from '@baton/kernel';
 import type { Script, ScriptReply } from '../scripts/script';
 import { Queue, Worker } from 'bullmq';
-import type { ConsumeOptions, JobConsumer, JobQueues, QueueName } from '../../port/queues';
+import type {
+  ConsumeOptions,
+  JobConsumer,
+  JobQueues,
+  ProcessId,
+  QueueName,
+} from '../../port/queues';
 import type { TransportTimes } from '../../times';
 import { BullCalls, type BullQueue } from './bull-calls';
-import { RedisConsumer } from './consumer';
+import { holderOf, RedisConsumer } from './consumer';
 import type { BullWorker } from './held-jobs';
 import { type Keys, withoutColons } from '../keys';
 import { JobSteps } from './job-steps';
@@ -130,6 +136,22 @@ export class RedisQueues implements JobQueues {
       this.link.scripts.run(RECLAIM, keys, [bull.toKey('')]),
     );
     return parsed(jobs);
+  }
+
+  async release(queue: QueueName, ended: ProcessId): Promise<void> {
+    const bull = this.queue(queue);
+    const { commands } = this.link;
+    await this.link.call('release jobs', async () => {
+      const ids = await commands.lrange(bull.keys['active'] ?? '', 0, -1);
+      const tokens = await Promise.all(ids.map((id) => commands.get(`${bull.toKey(id)}:lock`)));
+      const moves = ids.map(async (id, i) => {
+        const token = tokens[i];
+        if (!token?.startsWith(holderOf(ended))) return;
+        // A job whose lock has run out meanwhile stalls, and returns so.
+        await bull.scripts.moveJobFromActiveToWait(id, token).catch(() => undefined);
+      });
+      await Promise.all(moves);
+    });
   }
 
   async close(): Promise<void> {
