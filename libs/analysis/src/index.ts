@@ -2,7 +2,6 @@ export {
   benchmarkFigures,
   percentileName,
   type BenchmarkFigures,
-  type BenchmarkOptions,
   type BenchmarkRecord,
   type Delay,
   type FailureCount,
@@ -12,21 +11,17 @@ export {
   comparedLatencies,
   compareRuns,
   type ComparedLatencies,
-  type ComparedLatency,
   type ComparedRate,
   type ComparedRuns,
   type Comparison,
-  type ErrorPercent,
   type RecordedRun,
 } from './comparison';
 export {
   costSummary,
   type CostRates,
   type CostSummary,
-  type GpuCost,
   type GpuRate,
   type GpuWatts,
-  type Served,
 } from './costs';
 export { cumulativeShare, cumulativeShareOfGaps, type CumulativeShare } from './cumulative-share';
 export { distributionOf, distributionOfGaps, type Distribution } from './distribution';
@@ -45,9 +40,9 @@ export {
   type Interval,
 } from './intervals/interval';
 export { IntervalHistogram, type PlainHistogram } from './interval-histogram';
-export type { KvPoolRecord, KvPoolSummary } from './kv-pool-summary';
+export type { KvPoolRecord } from './kv-pool-summary';
 export { latenciesOf, tpotOf, type Latencies } from './latencies';
-export { overTime, type OverTime, type OverTimeOptions } from './over-time';
+export { overTime } from './over-time';
 export {
   ENGINE_PHASES,
   meanPhases,
@@ -56,8 +51,6 @@ export {
   readPhases,
   type EnginePhase,
   type RequestPhase,
-  type OfPhases,
-  type PhaseSpans,
 } from './phases';
 export {
   NEVER,
@@ -69,7 +62,7 @@ export {
   type Outcome,
 } from './request-log';
 export { roundTo } from './round-to';
-export type { RoleScaling, ScalingOptions, ScalingSummary } from './scaling';
+export type { RoleScaling, ScalingOptions } from './scaling';
 export type {
   LifeEvent,
   LifeState,
@@ -79,7 +72,7 @@ export type {
 } from './scaling-record';
 export type { StartupSummary } from './startups';
 export type { EngineRecord, EngineRoleName, RunRecord, SeriesRecord } from './run-record';
-export type { ClassObjectives, ClassOptions, ClassSummary } from './slo-classes';
+export type { ClassOptions, ClassSummary } from './slo-classes';
 export {
   attainmentOf,
   formatSlo,
@@ -87,10 +80,9 @@ export {
   OBJECTIVES,
   parseSlo,
   SloError,
-  type Attainment,
   type Objective,
   type Slo,
 } from './slo';
-export { summarise, type FrontEndSummary, type Summary, type SummaryOptions } from './summary';
+export { summarise, type FrontEndSummary, type Summary } from './summary';
 export type { StepTimesSummary } from './step-times';
 export { areTooLate, LATE_MS } from './too-late';

@@ -2,7 +2,7 @@ export { areTimersSlow, PeriodicTimer, speedUpTimers, SLOW_PERIOD_MS } from './t
 export { processMsOf, wallUsOf } from './instants';
 export { LiveClock } from './live-clock';
 export { LoopLag } from './loop-lag';
-export { ProcessClock, type ProcessClockTimes } from './process-clock';
+export { ProcessClock } from './process-clock';
 export { type Alarm, SystemWallClock, type WallClock } from './wall-clock';
 export { type Lease, LeaseTable } from './shared-memory/lease-table';
 export { SharedInstant } from './shared-memory/shared-instant';

@@ -19,12 +19,7 @@ export {
   withoutSecrets,
 } from './config';
 export { configurationPage } from './configuration-page';
-export {
-  type FlowControlSpec,
-  flowControlSpec,
-  queueingClasses,
-  buildSloClasses,
-} from './flow-control-spec';
+export { flowControlSpec, queueingClasses, buildSloClasses } from './flow-control-spec';
 export { envName, fileName, flagName, keyOf, nearestName } from './names';
 export { isModulePath, type ModulePath, type ValueForm } from './option';
 export { optionalFolder, requireFrom } from './optional-package';
@@ -47,11 +42,10 @@ export { type Certificate, readAuthorities, readCertificate } from './tls/certif
 export { transportTimes } from './transport-times';
 export { UsageError } from './usage-error';
 export { composedChoices } from './engines/composed-choices';
-export { type GivenFields, givenFields } from './engines/given-fields';
+export { givenFields } from './engines/given-fields';
 export { gpuOf } from './engines/gpu-of';
 export { modelFolderOf, modelNotes, modelOf } from './engines/model-of';
 export { operatorFiles, ownOperators } from './engines/operator-files';
-export { type OwnOperators } from './engines/own-operators';
 export { frontEndOf, withFrontEnd } from './engines/front-end-of';
 export { placementOf } from './engines/placement-of';
 export { engineSetup, type EngineSetup } from './engines/engine-factory';

@@ -13,7 +13,6 @@ export type {
 } from './port/engine-port';
 export {
   SCHEDULING_NAMES,
-  type SchedulingName,
   type SchedulingPolicy,
   type WaitingView,
 } from './port/scheduling-policy';

@@ -9,17 +9,15 @@ export {
   newDeadline,
 } from './containers/deadline-list';
 export { ExpiringMap } from './containers/expiring-map';
-export { FreeList } from './containers/free-list';
 export { HashedIndex } from './containers/hashed-index';
 export { type AnyId, IdMap } from './containers/id-map';
-export { IntegerMap } from './containers/integer-map';
 export { Pool } from './containers/pool';
 export { RecentContents } from './containers/recent-contents';
 export { Fifo } from './containers/fifo';
 export { RowQueue } from './containers/row-queue';
 export { Tournament } from './containers/tournament';
 export { truncate } from './containers/truncate';
-export { type Csv, csvFields, type CsvRow, parseCsv } from './csv';
+export { csvFields, type CsvRow, parseCsv } from './csv';
 export { parseDuration } from './duration';
 export { editDistance } from './edit-distance';
 export { EventQueue } from './event-queue';
@@ -28,7 +26,7 @@ export { makeFolder } from './files/make-folder';
 export { chainBlockHashes, hashString, mix, unitOf } from './hash';
 export { countIn, fieldsIn, isObject, objectIn, textIn, type JsonFields } from './json';
 export { lastSegment } from './last-segment';
-export { AdaptiveTimeout, type AdaptiveTimeoutOptions } from './adaptive-timeout';
+export { AdaptiveTimeout } from './adaptive-timeout';
 export { RandomStream } from './random-stream';
 export { isSystemError, reasonOf } from './reason';
 export { Signal } from './signal';

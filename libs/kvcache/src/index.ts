@@ -1,5 +1,5 @@
 export { BlockList } from './block-list';
-export { BlockPool, PrefixMatch, type BlockPoolOptions } from './block-pool';
+export { BlockPool, type BlockPoolOptions, PrefixMatch } from './block-pool';
 export type { ContentWatcher } from './content-watcher';
 export { GroupMatch } from './group-match';
 export { KvLayout, type KvGroups } from './kv-layout';
@@ -12,9 +12,9 @@ export {
 } from './peer-cache';
 export { warmUp, type FreeContents } from './warm-up';
 export { WindowPhases } from './window-phases';
-export { fetchPays, type FetchChoice } from './pool/fetch-pays';
+export { fetchPays } from './pool/fetch-pays';
 export { fetchTimeUs } from './pool/fetch-time';
-export { KvPool, type PoolListener } from './pool/kv-pool';
-export { KvPoolMember, type KvPoolTerms, type MemberCounters } from './pool/member';
+export { KvPool } from './pool/kv-pool';
+export { KvPoolMember, type KvPoolTerms } from './pool/member';
 export { PoolFind } from './pool/pool-find';
-export { PoolReader, type NamedBlocks, type ReaderCosts, type PoolWish } from './pool/pool-reader';
+export { PoolReader } from './pool/pool-reader';

@@ -1,14 +1,9 @@
-export { HttpStreams, type Target } from './http-stream';
-export { runLoad, type LoadOptions, type LoadRecord } from './load-run';
-export { ENDPOINTS, protocolAt, PROTOCOLS, type Protocol } from './protocol/protocol';
+export { HttpStreams } from './http-stream';
+export { runLoad, type LoadRecord } from './load-run';
+export { ENDPOINTS, type Protocol } from './protocol/protocol';
 export type { RequestDetail } from './recorder';
 export { findPromptWords, type PromptWords } from './prompt-words';
-export {
-  RequestWriter,
-  type RecordedRequest,
-  type WriterOptions,
-  type WrittenWorkload,
-} from './request-writer';
+export { RequestWriter, type RecordedRequest, type WrittenWorkload } from './request-writer';
 export type { ServerAccess } from './server-access';
 export { probeServer, ServerTokenizer, type ServerFacts } from './server-probe';
 export { readServerFigures, type ServerFigures } from './server-figures';

@@ -1,8 +1,6 @@
 export {
   Autoscaler,
-  changesTo,
   MOST_DELAY_INTERVALS,
-  type AutoscalerOptions,
   type ScaleChange,
 } from './autoscaling/driver/autoscaler';
 export { AutoscalerError, checkStart, parseBounds } from './autoscaling/driver/bounds';
@@ -16,12 +14,7 @@ export {
   type OwnScalePolicy,
 } from './autoscaling/policies/own-scaler';
 export { type TraceColumns, WindowCounts } from './autoscaling/policies/window-counts';
-export {
-  type ScaleBounds,
-  type ScaleContext,
-  type ScaleDecision,
-  type ScalePolicy,
-} from './autoscaling/policy';
+export { type ScaleBounds, type ScalePolicy } from './autoscaling/policy';
 export {
   engineOfRanks,
   ROLES,
@@ -29,7 +22,6 @@ export {
   type EngineSample,
   type RankSample,
   type RequestTotals,
-  type SampleSum,
 } from './autoscaling/sample';
 export { buildAutoscaler } from './autoscaling/written/build-autoscaler';
 export { parseAutoscaler, writtenInterval } from './autoscaling/written/parse-autoscaler';
@@ -48,7 +40,7 @@ export {
   type FlowQueue,
   type Service,
 } from './flow-control/policy';
-export { ONLY_CLASS, SloClasses, type ClassSigns, type SloClass } from './flow-control/slo-class';
+export { ONLY_CLASS, SloClasses, type SloClass } from './flow-control/slo-class';
 export { hasQueueRoom, predictTtftUs } from './placement/admission';
 export {
   buildAdmission,
@@ -56,7 +48,7 @@ export {
   type AdmissionPolicy,
   type AdmissionSpec,
 } from './placement/admission-policy';
-export { buildPolicy, POLICY_KINDS, policySpecOf, type PolicySpec } from './placement/build-policy';
+export { buildPolicy, POLICY_KINDS, policySpecOf } from './placement/build-policy';
 export {
   ChangesError,
   checkChanges,
@@ -64,17 +56,10 @@ export {
   parseChanges,
   type ScheduledChange,
 } from './placement/topology/changes';
-export { isPrefilledOnDecode } from './placement/disaggregation';
 export {
-  Guarded,
-  NoAnswer,
-  originOf,
   PolicyError,
   readOwnModule,
-  specName,
   STRICT,
-  type OwnModule,
-  type OwnPolicyParts,
   type OwnSpec,
   type PolicyCall,
   type PolicyFault,
@@ -88,7 +73,6 @@ export {
   policyName,
   SHARED_QUEUE,
   type ArrivalChoice,
-  type DecodeChoice,
   type PlacerSpec,
   type StagePolicySpec,
 } from './placement/placer';
@@ -100,14 +84,13 @@ export {
   type PlacementContext,
   type PlacementRequest,
   type Policy,
-  type PoolView,
 } from './placement/policy';
 export { PoolEstimate } from './placement/pool-estimate';
 export { PrefixDirectory } from './placement/prefix-directory';
-export { PrefixMemory, promptBlocks, type BlockRange } from './placement/prefix-memory';
+export { PrefixMemory, promptBlocks } from './placement/prefix-memory';
 export { retryAfterSeconds } from './placement/retry-after';
-export { chooseRoute, type ClusterLoad, type RouteChoice, type StageLoad } from './placement/route';
-export { reported, withTimer, type PolicyDecision } from './placement/timed-policy';
+export { chooseRoute, type StageLoad } from './placement/route';
+export { withTimer, type PolicyDecision } from './placement/timed-policy';
 export {
   formatTopology,
   MAX_ENGINES,
@@ -117,6 +100,6 @@ export {
   type EngineRole,
   type Topology,
 } from './placement/topology/topology';
-export { Room, type Incoming, type RoomFacts } from './placement/room';
+export { Room, type Incoming } from './placement/room';
 export { estimateTtftUs } from './placement/ttft-estimate';
 export { liveWatch, runBounded } from './host/policy-calls';

@@ -6,14 +6,8 @@ export {
 } from './prepare-replay';
 export { scaledReplay } from './scaled-replay';
 export { cachesText } from './saved-caches';
-export { RETIMING } from './load/arrival-flags';
-export {
-  configuredWorkload,
-  type ConfiguredWorkload,
-  type ReadingOptions,
-} from './load/configured-workload';
-export { FlagValues, type NumberBounds } from './load/flag-values';
-export { readLines } from './load/files/file-lines';
+export { configuredWorkload, type ReadingOptions } from './load/configured-workload';
+export { FlagValues } from './load/flag-values';
 export { SHIPPED_TRACES, shippedTracesText } from './load/files/shipped-traces';
 export {
   checkSource,
@@ -21,7 +15,6 @@ export {
   shownWorkload,
   wantsTraceList,
   type LoadedWorkload,
-  type WorkloadContext,
 } from './load/load-workload';
 export {
   flagNameOf,

@@ -1,5 +1,5 @@
 export { benchmarkReport, type BenchmarkReport } from './bench/benchmark-report';
-export { consoleBenchmark, type ConsoleBenchmark } from './bench/console-benchmark';
+export { consoleBenchmark } from './bench/console-benchmark';
 export { consoleTable, type ConsoleColumn } from './console-table';
 export { CONSOLE_WIDTH, wrapWords } from './console-width';
 export {
@@ -15,12 +15,7 @@ export {
 export { foldExcept } from './fold';
 export { htmlReport } from './html/page';
 export { chartSvg } from './html/svg';
-export {
-  chromeTrace,
-  TRACED_REQUESTS,
-  type TracedSteps,
-  type TraceParts,
-} from './run/chrome-trace';
+export { chromeTrace, TRACED_REQUESTS, type TracedSteps } from './run/chrome-trace';
 export type { ComparisonReport } from './run/comparison-sections';
 export { consoleComparison } from './run/console-comparison';
 export { classSections, classTable } from './run/class-table';
@@ -28,7 +23,7 @@ export { consoleSummary, frontEndLine } from './run/console-summary';
 export { stepTimesLines } from './run/step-times';
 export { usd } from './run/cost-sections';
 export { requestCsv } from './run/request-csv';
-export { runReport, type RunReport } from './run/run-report';
+export { runReport } from './run/run-report';
 export { settingsSections } from './settings-sections';
 export type {
   HeatMapSection,

@@ -20,7 +20,6 @@ export {
 export type { Item as ResponseItem } from './items';
 export {
   headOf,
-  type ResponseTexts,
   type StoredResponse,
   storedResponseBody,
   storedText,
@@ -30,8 +29,6 @@ export {
 export { messageBody } from './message-body';
 export { newId } from './new-id';
 export {
-  type ResponseDraft,
-  type ResponseLimits,
   type ResponseRequest,
   type WholeRequest,
   parseResponse,
@@ -40,7 +37,7 @@ export {
 export { responseSchemas } from './request-schemas';
 export { renderResponseError } from './response-error';
 export type { ReasoningEvents } from './response-events';
-export type { ResponseEnd, ResponseObject } from './response-object';
+export type { ResponseObject } from './response-object';
 export { ResponseOutcome, queuedResponse } from './response-outcome';
 export {
   type ChatHead,
@@ -57,7 +54,6 @@ export {
 export {
   inputTokensBody,
   itemsPage,
-  listBody,
   type Page,
   joinedList,
   pageOf,

@@ -3,10 +3,8 @@ export { simulate } from './driver';
 export { type EngineCache } from './caches/engine-caches';
 export { frontEndSummary } from './front-end-summary';
 export { stepTimesOf } from './step-times';
-export { rowClasses, type RowClasses } from './flow/row-classes';
 export { type RecordedPlacement } from './recorded-placement';
 export {
-  type ClusterFlowControl,
   type ClusterScaling,
   type ClusterScenario,
   type EnginePool,

@@ -1,17 +1,11 @@
-export {
-  buildStepTimeModel,
-  type FactorSpec,
-  stepTimeMethodOf,
-  type StepTimeSpec,
-} from './build-step-time-model';
+export { buildStepTimeModel, stepTimeMethodOf, type StepTimeSpec } from './build-step-time-model';
 export type { OperatorSource } from './composed/build-composed';
-export { type Framework, FRAMEWORKS } from './composed/framework';
+export { type Framework } from './composed/framework';
 export type { Mxfp4Activations } from './composed/kernel-choice';
 export { StepComposer } from './composed/step-composer';
 export type { StepOperator } from './composed/step-operator';
 export type { TabulatedStep } from './composed/tabulated-step';
-export type { BlisSpec } from './models/blis';
-export { CalibratedStepTime, type CalibratedSpec } from './models/calibrated';
+export { CalibratedStepTime } from './models/calibrated';
 export { FactoredStepTime, factorParts, type FactorProfile } from './models/factors';
 export {
   PolynomialStepTime,
@@ -19,9 +13,8 @@ export {
   type BatchContextPolynomial,
   type PolynomialSpec,
 } from './models/polynomial';
-export { engineOverheadMs } from './port/engine-overhead';
 export type { HeldOutByPhase, HeldOutFactors } from './port/held-out-factors';
-export { forEstimates, RangeGuard, type RangeGuardOptions } from './port/range-guard';
+export { forEstimates, RangeGuard } from './port/range-guard';
 export type {
   BatchAggregates,
   DecodeLaw,
@@ -29,13 +22,7 @@ export type {
   PipelineTimes,
   StepTimeModel,
 } from './port/step-time-model';
-export {
-  NOISE_PROBABILITIES,
-  noiseAt,
-  noiseFrom,
-  StepScatter,
-  type StepNoise,
-} from './port/step-noise';
+export { noiseAt, noiseFrom, StepScatter, type StepNoise } from './port/step-noise';
 export {
   describeOutside,
   type OutsideRange,
@@ -43,36 +30,19 @@ export {
   type ValidRange,
 } from './port/valid-range';
 export { prefillUs } from './prefill-us';
-export { isCalibrated, shippedProfiles } from './profiles/shipped-profiles';
+export { shippedProfiles } from './profiles/shipped-profiles';
 export type { FitError, StepTimeProfile } from './profiles/step-time-profile';
-export {
-  busyUs,
-  DISPATCHES,
-  passUs,
-  VLLM_FRONT_END,
-  type Dispatch,
-  type FrontEnd,
-} from './front-end/front-end';
+export { busyUs, passUs, VLLM_FRONT_END, type FrontEnd } from './front-end/front-end';
 export { FrontEndError, frontEndFromFields } from './front-end/front-end-from-fields';
-export { type AllToAllPhase } from './operators/all-to-all-table';
-export { AttentionTable, type AttentionShape } from './operators/attention-tables';
-export { lowerBound } from './operators/curve';
-export { type ExpertShape } from './operators/expert-table';
-export { type LatentAttentionTable } from './operators/latent-attention-table';
-export { type OperatorFormat } from './operators/number-format';
 export { OperatorTables } from './operators/operator-tables';
 export { type OperatorTexts } from './operators/operator-texts';
 export { heldOutErrors, type HeldOutErrors, type OwnTableAt } from './operators/own/held-out';
 export { mergedTable } from './operators/own/merged-table';
-export { isProblem, readOwnTable, type OwnTable } from './operators/own/own-table';
+export { isProblem, readOwnTable } from './operators/own/own-table';
 export { repeatedRatios } from './operators/own/repeated';
-export { layoutOf, OPERATOR_NAMES, type TableLayout } from './operators/own/table-layout';
+export { layoutOf, OPERATOR_NAMES } from './operators/own/table-layout';
 export { elementwiseUs, missingFigure } from './operators/system-facts';
 export { factorsToFile } from './profile-files/factor-file';
 export { profileToFile, stepTimeFromProfile } from './profile-files/profile-file';
 export { type Section } from './profile-files/profile-values';
-export {
-  kvTimingFromXpydProfile,
-  polynomialFromXpydProfile,
-  polynomialToXpydProfile,
-} from './profile-files/xpyd-profile';
+export { kvTimingFromXpydProfile, polynomialToXpydProfile } from './profile-files/xpyd-profile';

@@ -16,7 +16,7 @@ export {
   type ProcessEvents,
   type ProcessSpec,
 } from './supervised-process';
-export { Supervisor, type SupervisorEvents } from './supervisor';
+export { Supervisor } from './supervisor';
 export { WorkerStarter } from './worker-starter';
 export {
   autoscalerName,
@@ -25,7 +25,6 @@ export {
   objectivesOf,
   scaleBounds,
   withStart,
-  type ConfiguredAutoscaler,
 } from './scaling/configured-autoscaler';
 export { LiveAutoscaler } from './scaling/live-autoscaler';
 export { liveAutoscaler } from './scaling/live';

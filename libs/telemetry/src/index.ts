@@ -1,14 +1,10 @@
 export { LineFile } from './logs/line-file';
 export { createLogger, type Logger, moduleLogger, processLogger } from './logs/logger';
-export { boundLabel, BucketCounts } from './metrics/bucket-counts';
+export { BucketCounts } from './metrics/bucket-counts';
 export { OVERHEAD_SECONDS, REQUEST_TOKENS, tokensUpTo } from './metrics/buckets';
 export { cacheConfigLabels } from './metrics/cache-config';
 export { engineLabels } from './metrics/engine-labels';
-export {
-  type EngineMetricsSource,
-  isSimulatedFamily,
-  renderEngineMetrics,
-} from './metrics/engine-metrics';
+export { isSimulatedFamily, renderEngineMetrics } from './metrics/engine-metrics';
 export { EngineStats } from './metrics/engine-stats';
 export {
   type FamilyHead,

@@ -1,14 +1,12 @@
-export { applyChatTemplate, type ChatTemplateOptions } from './chat-prompt';
+export { applyChatTemplate } from './chat-prompt';
 export type { AnswerSource, GivenAnswer, GivenCall, SequenceFacts } from './given-answer';
 export { asciiJson, escapeJson, JsonFragments } from './json-fragment';
-export { tokenLogprobs, type TokenLogprob, type TokenPlace } from './logprobs';
+export { tokenLogprobs, type TokenLogprob } from './logprobs';
 export type {
   OutputLengthModel,
   OutputPlan,
   PlanInput,
   PlanSegment,
-  ReasoningWish,
-  TextCut,
   WordChoice,
 } from './output-plan';
 export { planOutput, promptHash, sequenceFacts } from './plan-output';
@@ -28,7 +26,6 @@ export {
   templateNamed,
   templateOfJinja,
   templateOfModel,
-  type TemplateName,
 } from './templates/choose-template';
 export type { Marker } from './tokenizers/markers';
 export {
@@ -37,8 +34,8 @@ export {
   TOKENIZER_NAMES,
   type TokenizerName,
 } from './tokenizers/named-tokenizers';
-export type { SpecialTokens, Tokenizer } from './tokenizers/tokenizer';
-export { vocabularyOf, type Vocabulary } from './vocabulary';
+export type { Tokenizer } from './tokenizers/tokenizer';
+export { vocabularyOf } from './vocabulary';
 export { readTokenizerJson } from './tokenizers/json-tokenizer';
 export { TokenizerError } from './tokenizers/tokenizer-error';
 export { segmentText, visibleText } from './visible-text';
@@ -47,13 +44,3 @@ export { constrain, type Constraint } from './structured/constrain';
 export { ConstraintError } from './structured/constraint-error';
 export { TextPatternError, patternTest } from './structured/pattern-test';
 export { type StructuredText } from './structured/structured-text';
-export { constantText } from './structured/text-parts';
-export {
-  ADJECTIVES,
-  ADVERBS,
-  CONJUNCTIONS,
-  DETERMINERS,
-  NOUNS,
-  PREPOSITIONS,
-  VERBS,
-} from './structured/word-lists';

@@ -20,7 +20,6 @@ export type {
 } from './port/ledger';
 export type {
   ConsumeOptions,
-  JobFinish,
   HandOver,
   JobConsumer,
   JobQueues,
@@ -34,15 +33,4 @@ export type { Transport } from './port/transport';
 export { connectRedisTransport } from './redis/connect';
 export { type Broker, type BrokerOptions, CacheUnusable } from './broker/broker';
 export { detectBroker, resolveBroker } from './broker/resolve-broker';
-export { parseRedisAddress, type RedisAddress } from './redis/address/address';
 export { redisOptionsOf } from './redis/address/redis-options';
-export {
-  ALLOW_OOM,
-  type Script,
-  type ScriptCall,
-  type ScriptCalls,
-  type ScriptReply,
-  ScriptRunner,
-  type ScriptValue,
-} from './redis/scripts/script';
-export { type JobTaker, placeOf, TAKING_ORDER } from './redis/scripts/taking-order';

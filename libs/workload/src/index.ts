@@ -1,21 +1,11 @@
-export { drawArrivals, type ArrivalLimits, type ArrivalSpec } from './arrivals';
+export { drawArrivals, type ArrivalSpec } from './arrivals';
 export { withContentBlock } from './content-block';
 export { contentNameOf, contentsNamed } from './named/content-names';
-export {
-  describeWorkload,
-  mostAtOneInstant,
-  type LengthSummary,
-  type WorkloadDescription,
-} from './describe-workload';
-export { budgetWorkload, type BudgetOptions } from './generate/budget-workload';
+export { describeWorkload, mostAtOneInstant, type WorkloadDescription } from './describe-workload';
+export { budgetWorkload } from './generate/budget-workload';
 export { workloadStream } from './generate/draw-lengths';
-export { generateMultiTurn, type MultiTurnSpec } from './generate/multi-turn';
-export type { Popularity } from './generate/popularity';
-export {
-  generateSingleTurn,
-  type SharedPrefixes,
-  type SingleTurnSpec,
-} from './generate/single-turn';
+export { generateMultiTurn } from './generate/multi-turn';
+export { generateSingleTurn, type SharedPrefixes } from './generate/single-turn';
 export {
   buildLengthModel,
   type Bounds,
@@ -23,25 +13,22 @@ export {
   type LengthModel,
   type LengthSpec,
 } from './length-model';
-export { mergeWorkloads } from './merge';
-export { fromZero, scaleRate, spreadStamps, withArrivals, type SpreadOptions } from './retime';
+export { fromZero, scaleRate, spreadStamps, withArrivals } from './retime';
 export { withAdapterContents } from './named/adapter-contents';
-export { withMix, type MixedColumn, type Share } from './named/mix';
+export { withMix, type Share } from './named/mix';
 export { rowName, type NamedColumn } from './named/named-column';
 export { PromptContents } from './prompt-contents';
 export { head, pick, within } from './rows';
 export { shareWorkload } from './share';
-export { traceLine, traceLines, type TraceRow } from './trace/baton-trace';
-export { detectTraceFormat, openAnyTrace, openTrace, readTrace } from './trace/open-trace';
+export { traceLine, type TraceRow } from './trace/baton-trace';
+export { openAnyTrace, openTrace, readTrace } from './trace/open-trace';
 export {
   isRecordingHeader,
   parseMeasured,
   parseRecordingHeader,
-  RECORDED_OUTCOMES,
   recordingHeaderLine,
   type MeasuredRequest,
   type MeasuredLine,
-  type RecordedInstants,
   type RecordedOutcome,
   type RecordingHeader,
 } from './trace/recording';
@@ -51,8 +38,6 @@ export {
   TraceError,
   type Trace,
   type TraceFormat,
-  type TraceOptions,
-  type TraceReader,
   type TraceReport,
 } from './trace/trace-reader';
 export {
@@ -63,4 +48,4 @@ export {
   WorkloadError,
   type Workload,
 } from './workload';
-export { WorkloadBuilder, type Row, type WorkloadBuilderOptions } from './workload-builder';
+export { WorkloadBuilder, type Row } from './workload-builder';
