@@ -9,7 +9,12 @@ import type { CheckedRequest, Call } from './take/call';
 const CALL = { body: { prompt: 'x' }, engineId: undefined } as Call;
 
 function checked(fields: object = {}, rest: Partial<CheckedRequest> = {}): CheckedRequest {
-  const request = { prompts: [{}, {}], choices: 2, kvTransferParams: undefined, ...fields };
+  const request = {
+    prompts: [{ ids: [1] }, { ids: [2] }],
+    choices: 2,
+    kvTransferParams: undefined,
+    ...fields,
+  };
   return { ...rest, request } as unknown as CheckedRequest;
 }
 

@@ -31,7 +31,7 @@ export class RequestRecord {
    * run of the stage has begun since.
    */
   private readonly counted = new Map<Epoch, Stage | 'lost'>();
-  /** Runs that nobody ended, and the run that replaces the latest. */
+  /** Runs without an end, and the run that replaces the latest. */
   private lost = 0;
   private excusedEpoch: Epoch | undefined;
   private seemedAbandoned = false;

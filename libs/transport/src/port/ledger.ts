@@ -66,7 +66,7 @@ export interface RunStart {
   readonly engineId: string;
   readonly apiId: string;
   /**
-   * Runs of one stage that a request may take, over all submissions (3). Runs that nobody ended
+   * Runs of one stage that a request may take, over all submissions (3). Runs without an end
    * were lost with their process: they do not count here, and ten of them end the request.
    */
   readonly maxRuns: number;

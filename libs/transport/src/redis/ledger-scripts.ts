@@ -11,7 +11,7 @@ import type { Script } from './scripts/script';
  *   stage        the stage that may begin runs; after a resubmission `anyStage` is set, and the
  *                first to begin decides
  *   runs:STAGE   runs begun of one stage, over all submissions, without those that do not count
- *   lost         runs that nobody ended: their process was lost
+ *   lost         runs without an end: their process was lost
  *   excused      epoch of the run that replaces a lost one
  *   engine, api  who runs it, who awaits it
  *   handOver     JSON of the hand-over record, and handOverEpoch, the prefill run that wrote it
