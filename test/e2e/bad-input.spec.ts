@@ -42,6 +42,8 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const CHECK_REDIS = 'Check that it runs and accepts connections, and that --redis';
+
 describe('baton up', () => {
   it('names the port that is taken, and starts nothing', async () => {
     const squatter = await listening(() => undefined);
@@ -53,14 +55,18 @@ describe('baton up', () => {
   it.each([
     ['requires a password', '-NOAUTH Authentication required.\r\n'],
     ['is full', '-ERR max number of clients reached\r\n'],
-    ['speaks HTTP', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
     ['never answers', ''],
-  ])('quotes the error of a Redis that %s', async (_what, reply) => {
+    [
+      'speaks HTTP',
+      'HTTP/1.1 400 Bad Request\r\n\r\n',
+      'is not a Redis: another server answers there.',
+    ],
+  ])('quotes the error of a Redis that %s', async (_what, reply, sentence = CHECK_REDIS) => {
     const redis = await listening((write) => write(reply));
     const url = `redis://:secret@127.0.0.1:${redis.port}`;
     const outcome = await baton(['up', '1P1D', '--port', '0', '--redis', url]);
     redis.server.close();
-    expectSentence(outcome, `Check that it runs and accepts connections, and that --redis`);
+    expectSentence(outcome, sentence);
     expect(outcome.stderr).not.toContain('secret');
   });
 

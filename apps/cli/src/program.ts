@@ -15,7 +15,7 @@ const FIRST_STEPS = `Baton load-tests a disaggregated LLM serving design before 
                      Load that cluster, or any OpenAI-compatible server.
   baton replay --trace azure-conv-2023 --topology 1P3D --limit 2000
                      Run a trace through a simulated cluster on the virtual clock.
-  baton plan --trace azure-conv-2023 --limit 2000 --model llama-3.1-70b --gpus 8 --tp 4 \\
+  baton plan --trace azure-conv-2023 --limit 3000 --model llama-3.1-70b --gpus 8 --tp 4 \\
     --max-num-seqs 256 --slo ttft=2s,tpot=40ms
                      Find the split of GPUs that serves a trace best.
   baton docs         Read the guide.

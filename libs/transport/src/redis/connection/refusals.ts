@@ -33,7 +33,9 @@ export function refusalOf(
       `The certificate of ${label} is not trusted (${message}): set NODE_EXTRA_CA_CERTS to the ` +
         'file of its authority.',
     );
-  if (NOT_REDIS.test(message)) return new TransportRefused(`${label} is not a Redis (${message}).`);
+  if (NOT_REDIS.test(message)) {
+    return new TransportRefused(`${label} is not a Redis: another server answers there.`);
+  }
   if (address.kind === 'cluster' || address.options.sentinels !== undefined) return undefined;
   if (CLUSTER_NODE.test(message))
     return new TransportRefused(
