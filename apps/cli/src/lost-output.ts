@@ -11,7 +11,8 @@ export function watchOutput(): void {
 /** For a command without a result: stdout has only lines for its user. */
 export function outliveLostLines(): void {
   process.stdout.off('error', endOnLostResult);
-  process.stdout.on('error', ignore);
+  // Once, however many commands one process runs.
+  process.stdout.off('error', ignore).on('error', ignore);
 }
 
 function endOnLostResult(error: NodeJS.ErrnoException): void {
