@@ -29,7 +29,7 @@ export const SUITES = {
     lanes: () => [eslintSteps(), [...cachedSteps(), check('depcruise', [...KNOWN, ...DEPCRUISE])]],
   },
   cost: {
-    what: 'CPU per replayed request over that of the control kernel, at most 25 % above the kept one',
+    what: 'CPU per replayed request over that of the control, at most 25 % above the kept ratio',
     lanes: () => [[{ ...check(process.execPath, [CPU_RATIO]), name: 'cpu ratio' }]],
   },
   fast: {

@@ -11,8 +11,8 @@ const MOONCAKE = [
 
 /**
  * Measures the replay budgets: a million requests on one thread beside a control without KV and a
- * run of the same core without leaps, and a whole Mooncake trace from the command line. Prints the kept
- * figures beside the new ones; `--save` keeps the new ones.
+ * run of the same core without leaps, and a whole Mooncake trace from the command line. Prints the
+ * kept figures beside the new ones; `--save` keeps the new ones.
  */
 function main(): void {
   const count = process.argv.includes('--quick') ? 100_000 : 1_000_000;

@@ -46,7 +46,7 @@ function tablesOf({ product, specs }, before) {
   };
 }
 
-/** The tables of the libs that have more than one folder. Files at a lib's root bind its folders. */
+/** The tables of the libs with more than one folder. Files at a lib's root bind its folders. */
 function foldersOf(product, libs) {
   const tables = libs.map((lib) => {
     const inLib = product.filter(({ path }) => libOf(path) === lib);

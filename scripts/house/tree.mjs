@@ -19,8 +19,8 @@ export function filesBelow(root, folder) {
 }
 
 /**
- * A checkout. `product` is the code that runs: TypeScript below apps, libs, bench and validation, without
- * specs; `specs` are the specs beside it and their test doubles.
+ * A checkout. `product` is the code that runs: TypeScript below apps, libs, bench and validation,
+ * without specs; `specs` are the specs beside it and their test doubles.
  */
 export function readTree(root) {
   const paths = ROOMS.flatMap((room) => filesBelow(root, room)).filter(isTypeScript);

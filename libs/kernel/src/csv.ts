@@ -12,8 +12,8 @@ export interface Csv {
 }
 
 /**
- * Reads comma-separated values with a header (RFC 4180, but a field has no line break). A byte order
- * mark, blank lines, lines that begin with `#`, and spaces around fields are left out.
+ * Reads comma-separated values with a header (RFC 4180, but a field has no line break). A byte
+ * order mark, blank lines, lines that begin with `#`, and spaces around fields are left out.
  *
  * Tables of tens of thousands of numbers, and traces of millions of lines, have faster readers of
  * their own: `operators/number-rows.ts` in step-time and `trace/csv-fields.ts` in workload.

@@ -5,12 +5,12 @@ import { HardwareError } from '@baton/hardware';
 import type { CalibrationRequest } from './request';
 
 const POINTS_MAX = 1_000_000;
-/** Largest mean error on held-out points, percent. Above it a fit says nothing about other steps. */
+/** Largest mean error on held-out points, percent. Above it, a fit says nothing of other steps. */
 const HELD_OUT_ERROR_MAX = 50;
 
 /**
- * @throws UsageError when the points are too few, too many, or all of one batch, and when the fit is
- * wrong on points that it has not seen
+ * @throws UsageError when the points are too few, too many, or all of one batch, and when the fit
+ * is wrong on points that it has not seen
  */
 export function fitSteps(
   steps: readonly MeasuredStep[],
@@ -37,8 +37,8 @@ function checkHeldOut({ heldOut }: Calibration): void {
   const { phase, points, meanErrorPercent } = wrong;
   throw new UsageError(
     `The fit is refused: on ${points} held-out ${phase} steps it is wrong by ` +
-      `${Math.round(meanErrorPercent)} % on average (limit ${HELD_OUT_ERROR_MAX} %). The steps do ` +
-      'not have the form that is fitted, or they mix engines, models or settings. Use another ' +
+      `${Math.round(meanErrorPercent)} % on average (limit ${HELD_OUT_ERROR_MAX} %). The steps ` +
+      'do not have the form that is fitted, or they mix engines, models or settings. Use another ' +
       '--fit, or one kind of measurement.',
   );
 }

@@ -77,7 +77,8 @@ function attentionOf(config: CheckpointConfig, layers: number): GroupedAttention
   const valueDim = config.optionalCount('v_head_dim') ?? headDim;
   if (valueDim !== headDim) {
     throw config.unusable(
-      `has values of another width ('v_head_dim' ${valueDim}) than keys (${headDim}), not simulated`,
+      `has values ('v_head_dim' ${valueDim}) of another width than keys (${headDim}), ` +
+        'not simulated',
     );
   }
   return {

@@ -1,13 +1,28 @@
 import type { CheckpointConfig } from './checkpoint-config';
 
 /** Parts of names of fields that can change the shape of attention, KV, state or experts. */
-const SHAPES =
-  /att|layer|head|window|slid|swa|chunk|linear|conv|ssm|mamba|state|recur|lru|delta|kda|gla|retention|lightning|kv|key|value|cache|expert|moe|router|rout|shar|index|spars|top_?k|group|block|hybrid|interleav|interval|pattern|period|compress|memor|depth|rank|mla|nsa|dsa|cla_|_cla|full|query/i;
+const SHAPES = anyOf(
+  ...['att', 'query', 'key', 'value', 'head', 'layer', 'depth', 'rank', 'mla', 'cla_', '_cla'],
+  ...['window', 'slid', 'swa', 'chunk', 'block', 'full', 'spars', 'index', 'nsa', 'dsa'],
+  ...['linear', 'conv', 'ssm', 'mamba', 'state', 'recur', 'lru', 'delta', 'kda', 'gla'],
+  ...['retention', 'lightning', 'kv', 'cache', 'shar', 'compress', 'memor'],
+  ...['expert', 'moe', 'rout', 'top_?k', 'group'],
+  ...['hybrid', 'interleav', 'interval', 'pattern', 'period'],
+);
 
-/** Parts of names of fields that do not: training, norms, activations, positions, other inputs,
- * and the layers that predict further tokens, which vLLM loads only for speculation. */
-const NO_SHAPES =
-  /drop|_eps|epsilon|bias|_std|init|act$|_act_|activation|loss|coef|scal|multiplier|rope|rotary|softcap|temperature|norm|dtype|implementation|_id$|_ids$|_token$|_token_|token_i|tokens_per|per_token|version|tie_|tied|_prob|prune|label|return|arch|vision|visual|image|video|audio|speech|mm_|multimodal|projector|quantiz|^_|transformers|gradient|parallel|noise|jitter|capacity_factor|scoring|aux|fused|limit$|logit|mtp|nextn/i;
+/**
+ * Parts of names of fields that do not: training, norms, activations, positions, other inputs, and
+ * the layers that predict further tokens, which vLLM loads only for speculation.
+ */
+const NO_SHAPES = anyOf(
+  ...['drop', 'init', '_std', 'noise', 'jitter', 'gradient', 'loss', 'aux', 'coef', 'prune'],
+  ...['_eps', 'epsilon', 'norm', 'bias', 'act$', '_act_', 'activation', 'softcap', 'logit'],
+  ...['scal', 'multiplier', 'temperature', 'rope', 'rotary', 'limit$', 'fused', 'dtype'],
+  ...['_ids?$', '_token$', '_token_', 'token_i', 'tokens_per', 'per_token', '_prob', 'scoring'],
+  ...['tie_', 'tied', 'label', 'return', 'arch', 'version', 'transformers', '^_', 'parallel'],
+  ...['implementation', 'quantiz', 'capacity_factor', 'mtp', 'nextn'],
+  ...['vision', 'visual', 'image', 'video', 'audio', 'speech', 'mm_', 'multimodal', 'projector'],
+);
 
 /** Fields without a part of the above that are known to leave the shape as it is. */
 const HARMLESS = new Set([
@@ -22,10 +37,10 @@ const HARMLESS = new Set([
 ]);
 
 /**
- * Refuses a field that Baton has not read and whose name concerns attention, layers, heads, windows,
- * recurrent state, KV or experts, unless it is off (null, false, 0, empty) or accepted. What would
- * otherwise be simulated as a model of another shape is refused by its fields, not by the names of
- * families.
+ * Refuses a field that Baton has not read and whose name concerns attention, layers, heads,
+ * windows, recurrent state, KV or experts, unless it is off (null, false, 0, empty) or accepted.
+ * What would otherwise be simulated as a model of another shape is refused by its fields, not by
+ * the names of families.
  *
  * @param accepted  names of fields that the user has looked at
  * @returns the other fields that were not read, in the order of the file
@@ -48,4 +63,8 @@ export function checkUnknownFields(
 
 function concernsShape(name: string): boolean {
   return SHAPES.test(name) && !NO_SHAPES.test(name) && !HARMLESS.has(name);
+}
+
+function anyOf(...parts: readonly string[]): RegExp {
+  return new RegExp(parts.join('|'), 'i');
 }

@@ -50,8 +50,8 @@ export function candidatesOf({ gpus, aggregatedStages: stages = 1, ...tp }: Choi
 }
 
 /**
- * `3P5D`, with the sizes if they are not all 1: `3P5D tp2/tp1`, `4A tp2`, `4A tp2 pp2` with pipeline
- * stages, and `4A mbt1024` with a token budget of its own.
+ * `3P5D`, with the sizes if they are not all 1: `3P5D tp2/tp1`, `4A tp2`, `4A tp2 pp2` with
+ * pipeline stages, and `4A mbt1024` with a token budget of its own.
  */
 export function candidateName(candidate: Candidate): string {
   const { maxNumBatchedTokens: budget } = candidate;

@@ -72,7 +72,7 @@ export interface RunStart {
   readonly maxRuns: number;
 }
 
-/** Why a request goes back to prefill: the process with its KV is lost, or something else failed. */
+/** Why a request goes back to prefill: the process with its KV is lost, or another failure. */
 export type ReturnReason = 'source-lost' | 'run-failed';
 
 export type RunPermit =

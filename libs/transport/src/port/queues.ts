@@ -63,7 +63,7 @@ export interface ConsumeOptions {
 export type RunClaim = Pick<RunStart, 'stage' | 'engineId' | 'maxRuns'>;
 
 export interface TakenJob {
-  /** Check it before use (`invalidFieldOf`): others can write to a shared broker, or lose its data. */
+  /** Check it before use (`invalidFieldOf`): others can write to a shared broker, or lose data. */
   readonly job: EngineJob;
   /** The ledger's answer at the take; undefined for a take without `begin`. */
   readonly permit: RunPermit | undefined;

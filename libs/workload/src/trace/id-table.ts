@@ -5,8 +5,8 @@ const MOST_GIVEN = 2 ** 24;
 const INTEGER = /^-?\d+$/;
 
 /**
- * Distinct numbers in [0, 2^53 - 1) for the integers of a trace, of any size and sign: routers write
- * hashes of 64 bits, which a double would merge. Two ids get one number only if they are equal.
+ * Distinct numbers in [0, 2^53 - 1) for the integers of a trace, of any size and sign: routers
+ * write hashes of 64 bits, which a double would merge. Only equal ids get the same number.
  */
 export class IdTable {
   private readonly given = new Map<string, number>();

@@ -4,15 +4,17 @@ export interface Timestamp {
   readonly nanos: number;
 }
 
-const SHAPE =
-  /^(\d{4})[-/](\d{1,2})[-/](\d{1,2})[ Tt](\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?(?: ?(Z|z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?$/;
+const DAY = /(\d{4})[-/](\d{1,2})[-/](\d{1,2})/;
+const CLOCK = /(\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?/;
+const OFFSET = /Z|z|UTC|GMT|[+-]\d{2}(?::?\d{2})?/;
+const SHAPE = new RegExp(`^${DAY.source}[ Tt]${CLOCK.source}(?: ?(${OFFSET.source}))?$`);
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * Reads `2023-11-16 18:15:46.6805900` and the same as spreadsheets and data frames write it: a `T`,
- * slashes, a decimal comma, single digits, up to nine decimals, and an offset (`Z`, `UTC`, `+00:00`,
- * `+0000`, `+00`) with or without a space. A time without offset is UTC. Undefined for any other
- * text, including dates that do not exist, and those that begin with a day or a month.
+ * slashes, a decimal comma, single digits, up to nine decimals, and an offset (`Z`, `UTC`,
+ * `+00:00`, `+0000`, `+00`) with or without a space. A time without offset is UTC. Undefined for
+ * any other text, including dates that do not exist, and those that begin with a day or a month.
  */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = SHAPE.exec(text);

@@ -143,7 +143,7 @@ export class Intake {
     return this.before === undefined ? left : Math.min(left, roomIn(this.before));
   }
 
-  /** A job during whose take something throws leaves the queue; the job of an ended run has left. */
+  /** A job whose take throws leaves the queue; the job of an ended run has left it already. */
   private receive(taken: TakenJob): void {
     const { slot, endings } = this.parts;
     try {

@@ -51,8 +51,8 @@ interface LeftOut {
 
 /**
  * First messages and answers of a ShareGPT file, in its order, up to the requested number. Lengths
- * are counted in o200k_base. Texts outside of the limits of `vllm bench serve` are left out, and the
- * notes count them.
+ * are counted in o200k_base. Texts outside of the limits of `vllm bench serve` are left out, and
+ * the notes count them.
  *
  * @throws UsageError when the file cannot be read or has no usable conversation
  */

@@ -36,7 +36,7 @@ const CALLS: readonly (readonly string[])[] = [
   ['TIME'],
 ];
 
-/** KEYS: a key of this script. ARGV: calls as JSON. Answers the name of the first denied command. */
+/** KEYS: a key of this script. ARGV: calls as JSON. Answers the first denied command's name. */
 const FIND_DENIED: Script = {
   name: 'findDenied',
   body: `
