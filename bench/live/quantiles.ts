@@ -1,3 +1,5 @@
+import { quantile } from '@baton/kernel';
+
 export interface ExactQuantiles {
   readonly p50: number;
   readonly p90: number;
@@ -9,7 +11,6 @@ export interface ExactQuantiles {
 /** Exact, by sorting. */
 export function quantiles(values: readonly number[]): ExactQuantiles {
   const sorted = Float64Array.from(values).sort();
-  const at = (q: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? NaN;
+  const at = (share: number): number => quantile(sorted, share);
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1), samples: sorted.length };
 }

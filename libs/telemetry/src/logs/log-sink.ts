@@ -4,7 +4,7 @@ import { reasonOf } from '@baton/kernel';
 /** File descriptor of stderr. */
 const STDERR = 2;
 /** Time for which a line waits for a reader that does not keep up, and the pause between tries. */
-const PATIENCE_MS = 100;
+const LONGEST_WAIT_MS = 100;
 const PAUSE_MS = 5;
 
 /** Writes bytes and returns how many; throws as `writeSync`. */
@@ -39,13 +39,13 @@ export class LogSink {
   }
 
   private writeAll(bytes: Buffer): void {
-    let patienceMs = this.lost > 0 ? 0 : PATIENCE_MS;
+    let leftMs = this.lost > 0 ? 0 : LONGEST_WAIT_MS;
     for (let at = 0; at < bytes.length;) {
       try {
         at += this.writeBytes(bytes.subarray(at));
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || patienceMs <= 0) throw error;
-        patienceMs -= PAUSE_MS;
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || leftMs <= 0) throw error;
+        leftMs -= PAUSE_MS;
         Atomics.wait(pauses, 0, 0, PAUSE_MS);
       }
     }
