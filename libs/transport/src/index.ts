@@ -29,7 +29,7 @@ export type {
   TakenJob,
 } from './port/queues';
 export type { BudgetAnswer, BudgetTake } from './port/rates';
-export type { Transport } from './port/transport';
+export type { BrokerTrouble, Transport } from './port/transport';
 export { connectRedisTransport } from './redis/connect';
 export { type Broker, type BrokerOptions, CacheUnusable } from './broker/broker';
 export { detectBroker, resolveBroker } from './broker/resolve-broker';

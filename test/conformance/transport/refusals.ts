@@ -75,6 +75,30 @@ export function describeRefusals(): void {
       await set('maxmemory', '0');
     });
 
+    it('that begins to evict is not to be used, and lost keys mean lost data', async () => {
+      const world = redisWorld(server);
+      const transport = await world.connect();
+      const events: string[] = [];
+      transport.onConnection((event) => events.push(event));
+      const set = (...pair: [string, string]): Promise<unknown> =>
+        withAdmin(server, (admin) => admin.config('SET', ...pair));
+      await set('maxmemory-policy', 'allkeys-random');
+      await set('maxmemory', '64mb');
+      await waitUntil(() => transport.trouble === 'evicting', { what: 'it evicts' });
+      expect(events).toEqual([]);
+      await withAdmin(server, async (admin) => {
+        await admin.mset(Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [i, 'x'])));
+        await admin.config('SET', 'maxmemory', '1kb');
+        await admin.get('x');
+      });
+      await waitUntil(() => events.includes('replaced'), { what: 'the loss is noticed' });
+      await set('maxmemory', '0');
+      await set('maxmemory-policy', 'noeviction');
+      await waitUntil(() => transport.trouble === undefined, { what: 'it evicts no more' });
+      await withAdmin(server, (admin) => admin.flushall());
+      await world.close();
+    });
+
     it('that is a replica or a node of a cluster is refused with the address to use', async () => {
       await withAdmin(server, (admin) => admin.replicaof('127.0.0.1', 1));
       await expect(connect()).rejects.toThrow(/is a read-only replica: .*sentinel:/);
@@ -95,10 +119,10 @@ export function describeRefusals(): void {
       const set = (limit: string): Promise<unknown> =>
         withAdmin(server, (admin) => admin.config('SET', 'maxmemory', limit));
       await set('1');
-      await waitUntil(() => transport.isFull, { what: 'it is full' });
+      await waitUntil(() => transport.trouble === 'full', { what: 'it is full' });
       expect(transport.isConnected).toBe(true);
       await set('0');
-      await waitUntil(() => !transport.isFull, { what: 'it has room' });
+      await waitUntil(() => transport.trouble === undefined, { what: 'it has room' });
       await world.close();
     });
   });

@@ -44,7 +44,7 @@ class InProcessTransport implements Transport {
     return this.hub.processClock;
   }
 
-  readonly isFull = false;
+  readonly trouble = undefined;
 
   get isConnected(): boolean {
     return this.hub.isReachable;

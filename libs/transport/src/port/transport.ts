@@ -8,6 +8,12 @@ import type { JobQueues } from './queues';
 import type { RateBudgets } from './rates';
 
 /**
+ * `full`: it refuses to store anything because its memory is full. `evicting`: it deletes keys when
+ * its memory is full, which would lose requests.
+ */
+export type BrokerTrouble = 'full' | 'evicting';
+
+/**
  * The only port between processes. It has two adapters, Redis (bullmq + ioredis) and in-process,
  * and one conformance suite runs on both. Every call has a deadline, after which it rejects with
  * `TransportUnavailable`.
@@ -17,8 +23,8 @@ export interface Transport {
   readonly description: string;
   /** False while the broker cannot be reached. */
   readonly isConnected: boolean;
-  /** True while the broker refuses to store anything because its memory is full. */
-  readonly isFull: boolean;
+  /** Why the broker cannot take requests although it answers; undefined when it can. */
+  readonly trouble: BrokerTrouble | undefined;
   readonly jobs: JobQueues;
   readonly bus: Bus;
   readonly ledger: RequestLedger;

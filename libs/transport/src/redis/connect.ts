@@ -2,7 +2,7 @@ import type { ProcessClock } from '@baton/clock';
 import { Failure } from '@baton/kernel';
 import { parseRedisAddress, type RedisAddress } from './address/address';
 import { TransportUnavailable } from '../port/failures';
-import type { Transport } from '../port/transport';
+import type { BrokerTrouble, Transport } from '../port/transport';
 import { DEFAULT_TIMES, type TransportTimes } from '../times';
 import { RedisAdmission } from './admission';
 import { RedisBus } from './bus';
@@ -99,8 +99,8 @@ class RedisTransport implements Transport {
     return this.link.isAnswering;
   }
 
-  get isFull(): boolean {
-    return this.link.isFull;
+  get trouble(): BrokerTrouble | undefined {
+    return this.link.trouble;
   }
 
   onConnection(listener: (event: LinkEvent) => void): void {

@@ -1,11 +1,16 @@
 import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
 import { parseTopology } from '@baton/policies';
-import type { Transport } from '@baton/transport';
+import type { BrokerTrouble, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import { AcceptingState } from '../../request/take/accepting-state';
 import { CONFIG, TRANSPORT } from '../../tokens';
+
+const TROUBLES: Readonly<Record<BrokerTrouble, string>> = {
+  full: 'the message broker is out of memory',
+  evicting: 'the message broker evicts keys: set its maxmemory-policy to noeviction',
+};
 
 /** Lists the parts that are missing before requests can be served. */
 @Injectable()
@@ -33,7 +38,8 @@ export class Readiness {
       .filter((stage) => !this.cluster.isReady(stage))
       .map((stage) => `no ${stage} engine is ready`);
     if (!this.transport.isConnected) missing.unshift('the message broker is not reachable');
-    if (this.transport.isFull) missing.unshift('the message broker is out of memory');
+    const { trouble } = this.transport;
+    if (trouble !== undefined) missing.unshift(TROUBLES[trouble]);
     if (this.accepting.isClosing) missing.unshift('the server is shutting down');
     return missing;
   }
@@ -42,7 +48,7 @@ export class Readiness {
   isServing(engineId: string | undefined): boolean {
     if (engineId === undefined) return this.missing().length === 0;
     const isUp = this.cluster.find(engineId)?.state === 'ready';
-    const { isConnected, isFull } = this.transport;
-    return isUp && isConnected && !isFull && !this.accepting.isClosing;
+    const { isConnected, trouble } = this.transport;
+    return isUp && isConnected && trouble === undefined && !this.accepting.isClosing;
   }
 }

@@ -22,6 +22,8 @@ export class AcceptingState {
   /** @throws BatonError `shutting_down` or `broker_unavailable` */
   refuseWhenClosing(): void {
     if (this.isClosing) throw new BatonError('shutting_down');
-    if (!this.transport.isConnected) throw new BatonError('broker_unavailable');
+    const { isConnected, trouble } = this.transport;
+    // What a broker that evicts has stored may be gone a moment later.
+    if (!isConnected || trouble === 'evicting') throw new BatonError('broker_unavailable');
   }
 }

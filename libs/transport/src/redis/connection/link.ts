@@ -8,13 +8,14 @@ import {
   TransportRefused,
   TransportUnavailable,
 } from '../../port/failures';
+import type { BrokerTrouble } from '../../port/transport';
 import type { TransportTimes } from '../../times';
 import { type MarkingClient, openClient } from './client';
 import { asTransportFailure } from './failures';
 import { FIND_FOREIGN, typesOf } from '../foreign-keys';
 import type { Keys } from '../keys';
 import { closesUnanswered, isClosedUnanswered, refusalOf } from './refusals';
-import { checkServer, infoOf } from './server-check';
+import { checkServer, evictsKeys, infoOf } from './server-check';
 import { Standby } from './standby';
 
 export type LinkEvent = 'lost' | 'restored' | 'replaced';
@@ -26,8 +27,8 @@ const NO_ANSWER = 'no answer';
 const HEARTBEAT_MS = 1_000;
 /** Pause after a server has refused a command, for example because it still loads its data. */
 const REST_MS = 100;
-/** Number of heartbeats between two checks for rare faults. */
-const BEATS_PER_LOOK = 4;
+/** Number of heartbeats between two pings of the subscription. */
+const BEATS_PER_PING = 4;
 /** A server that ends so many connections without an answer is no Redis, or expects TLS. */
 const MAX_CLOSES = 2;
 /** Time to live of the key that identifies the data; every process renews it. */
@@ -52,8 +53,8 @@ export class RedisLink {
   private closed = false;
   private attempt = 0;
   private life: string | undefined;
-  private dataId = '';
   private full = false;
+  private evicts = false;
   /** Connections that the server has ended without an answer, before the first that worked. */
   private closes = 0;
   private serverVersion = '';
@@ -94,9 +95,10 @@ export class RedisLink {
     return this.up && !this.isSilent;
   }
 
-  /** True while the server refuses to store anything because its memory is full. */
-  get isFull(): boolean {
-    return this.full;
+  /** As `Transport.trouble`. */
+  get trouble(): BrokerTrouble | undefined {
+    if (this.evicts) return 'evicting';
+    return this.full ? 'full' : undefined;
   }
 
   get version(): string {
@@ -246,17 +248,22 @@ export class RedisLink {
   }
 
   /**
-   * A run id identifies the data of a single server, if the user may ask for it; a key that is lost
-   * together with the data identifies it anywhere.
+   * Identifies the data. Run id and count of evicted keys identify that of a single server, if the
+   * user may ask for them; a key that is lost together with the data identifies it anywhere.
    */
   private async readLife(): Promise<string> {
-    const info = await infoOf(this.commands, 'server');
-    this.serverVersion = info === undefined ? await this.askVersion() : versionIn(info);
+    const info = await infoOf(this.commands);
+    this.serverVersion =
+      info === undefined ? this.serverVersion || (await this.askVersion()) : versionIn(info);
     const compatible = /^redis_version:(\S+)/m.exec(info ?? '')?.[1] ?? this.serverVersion;
     this.commands.understandsFlags = Number.parseInt(compatible, 10) >= 7;
-    this.dataId = await this.readDataId();
-    const ofServer = /^run_id:(\S+)/m.exec(info ?? '')?.[1] ?? '';
-    return this.address.kind === 'single' ? `${ofServer} ${this.dataId}` : this.dataId;
+    this.evicts = info !== undefined && evictsKeys(info);
+    const dataId = await this.readDataId();
+    const fieldOf = (name: string): string =>
+      new RegExp(`^${name}:(\\S+)`, 'm').exec(info ?? '')?.[1] ?? '';
+    return this.address.kind === 'single'
+      ? `${fieldOf('run_id')} ${fieldOf('evicted_keys')} ${dataId}`
+      : dataId;
   }
 
   /** The key that is lost with the data: made if it is not there, and kept alive. */
@@ -312,13 +319,13 @@ export class RedisLink {
     const reconnectIf = (isWrong: boolean): void => {
       if (isWrong && this.up) this.commands.disconnect(true);
     };
-    this.call('look for the data', () => this.readDataId(), this.quietMs)
-      .then((id) => reconnectIf(id !== this.dataId))
+    this.call('look for the data', () => this.readLife(), this.quietMs)
+      .then((life) => reconnectIf(life !== this.life))
       .catch(ignore);
-    if (this.checks % BEATS_PER_LOOK !== 0) return;
     this.call('look for foreign keys', () => this.findForeign(), this.quietMs)
       .then((foreign) => reconnectIf(foreign !== undefined))
       .catch(ignore);
+    if (this.checks % BEATS_PER_PING !== 0) return;
     this.subscriber.ping().catch(ignore);
   }
 }

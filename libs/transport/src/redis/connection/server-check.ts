@@ -87,13 +87,12 @@ async function checkPermissions(server: CheckedServer): Promise<void> {
 }
 
 async function checkEviction({ address, commands }: CheckedServer): Promise<string> {
-  const info = await infoOf(commands, 'memory');
+  const info = await infoOf(commands);
   if (info === undefined)
     return "It denies INFO, so that its eviction policy is unknown: it must be 'noeviction'.";
-  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction';
+  const policy = policyIn(info);
   if (policy === 'noeviction') return '';
-  const hasLimit = /^maxmemory:[1-9]/m.test(info);
-  if (hasLimit)
+  if (evictsKeys(info))
     throw new TransportRefused(
       `${address.label} evicts keys when its memory is full (maxmemory-policy ${policy}), which ` +
         'would lose requests: set maxmemory-policy to noeviction.',
@@ -101,13 +100,19 @@ async function checkEviction({ address, commands }: CheckedServer): Promise<stri
   return `Its maxmemory-policy is ${policy}: set it to noeviction before you set maxmemory.`;
 }
 
-/** Undefined when the user of the connection may not ask. */
-export async function infoOf(
-  commands: MarkingClient,
-  section: string,
-): Promise<string | undefined> {
+function policyIn(info: string): string {
+  return /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction';
+}
+
+/** Whether the server deletes keys when its memory is full. */
+export function evictsKeys(info: string): boolean {
+  return policyIn(info) !== 'noeviction' && /^maxmemory:[1-9]/m.test(info);
+}
+
+/** The reply of INFO; undefined when the user of the connection may not ask. */
+export async function infoOf(commands: MarkingClient): Promise<string | undefined> {
   try {
-    return await commands.info(section);
+    return await commands.info();
   } catch (error) {
     if (isDenied(error)) return undefined;
     throw error;
