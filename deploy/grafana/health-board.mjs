@@ -261,13 +261,9 @@ export function healthBoard() {
             {
               unit: 's',
               description:
-                'Time until the API accepts a connection, and from there until it handles the request.',
+                'From the accept of a connection until the API handles the request that came with it.',
             },
             [
-              {
-                expr: 'baton:api_accept_queue / rate(baton:api_connections_total[$__rate_interval])',
-                legend: 'until accepted, {{instance}}',
-              },
               {
                 expr: 'histogram_quantile(0.99, sum by (le) (rate(baton:api_accept_to_request_seconds_bucket[$__rate_interval])))',
                 legend: 'until handled, p99',

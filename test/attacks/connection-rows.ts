@@ -82,7 +82,9 @@ export const CONNECTION_ROWS: readonly Attack[] = [
   {
     title: '20,000 requests that expect what is unknown',
     path: MODELS,
-    body: () => head('GET', '/', 'expect: x').repeat(20_000),
+    body: () =>
+      head('GET', '/', 'expect: x').repeat(19_999) +
+      head('GET', '/', 'expect: x', 'connection: close'),
     way: 'wire',
     statuses: [0, 417],
   },

@@ -6,6 +6,7 @@ import { type EngineStarter, LiveMembership } from '@baton/engine-host';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiModule } from './api.module';
+import { CAN_SHARE_PORTS, claimPort } from './http/connections/acceptors';
 import { AdminKey } from './http/access/admin-key';
 import { KnownRoutes } from './http/known-routes';
 import { Listeners } from './http/listeners';
@@ -62,7 +63,12 @@ export class ApiServer {
         ...(listeners.scheme === 'https' ? { httpsOptions: {} } : {}),
       },
     );
-    await app.listen({ port: config.port, host: config.host, backlog: 4_096 });
+    const port = CAN_SHARE_PORTS && !apiProcesses.areThere ? await claimPort(config) : config.port;
+    const { host } = config;
+    // Fastify passes every option on to Node; its types lack the last.
+    const listening = { port, host, backlog: 4_096, reusePort: CAN_SHARE_PORTS };
+    await app.listen(listening);
+    if (CAN_SHARE_PORTS) listeners.share(app.getHttpServer());
     return new ApiServer(app, membership, await app.getUrl(), adminKey.generated);
   }
 

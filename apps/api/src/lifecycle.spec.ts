@@ -1,3 +1,4 @@
+import { Server as HttpServer } from 'node:http';
 import { once } from 'node:events';
 import { connect, Server } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -59,7 +60,7 @@ describe('the life of an API process', () => {
     const transport = watched(attachInProcess(hub), seen);
     const { listen } = Server.prototype;
     vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...args) {
-      seen.push('listens');
+      if (this instanceof HttpServer) seen.push('listens');
       return Reflect.apply(listen, this, args);
     });
     const api = await ApiServer.start({ config, transport, log });

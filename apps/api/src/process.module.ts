@@ -4,7 +4,6 @@ import type { Transport } from '@baton/transport';
 import { LiveMembership } from '@baton/engine-host';
 import { type DynamicModule, Global, Module, type Provider, Scope } from '@nestjs/common';
 import { INQUIRER } from '@nestjs/core';
-import { MemoryRelease } from './memory-release';
 import { ApiProcesses } from './processes/api-processes';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
 
@@ -33,7 +32,6 @@ export class ProcessModule {
         { provide: LiveMembership, useValue: membership },
         { provide: ApiProcesses, useValue: apiProcesses },
         loggerProvider(logger),
-        MemoryRelease,
       ],
       exports: [CONFIG, TRANSPORT, API_IDENTITY, LiveMembership, LOGGER, ApiProcesses],
     };

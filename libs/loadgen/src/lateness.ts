@@ -1,4 +1,4 @@
-import { type IntervalHistogram as DelayHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { areTooLate, type Delay, IntervalHistogram, LATE_MS, type Lateness } from '@baton/analysis';
 
 /** Interval of samples of the event loop's delay; it is subtracted from them. */
@@ -9,7 +9,7 @@ const US_PER_MS = 1_000;
 /** Measures the generator's deviation from its schedule. */
 export class LatenessMeter {
   private readonly lag = new IntervalHistogram();
-  private readonly loop: DelayHistogram = monitorEventLoopDelay({ resolution: SAMPLING_MS });
+  private readonly loop = monitorEventLoopDelay({ resolution: SAMPLING_MS });
   private cpu = process.cpuUsage();
   private startMs = performance.now();
 

@@ -7,16 +7,9 @@ import type { Logger } from '@baton/telemetry';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { CertificateRefresh } from './certificate-refresh';
 import { answerClientError } from './client-error';
-import { Acceptors } from './connections/acceptors';
+import { addAcceptors } from './connections/acceptors';
 import { NewConnections } from './connections/arrivals';
-import { FairReads } from './connections/fair-reads';
-import {
-  ConnectionRequest,
-  ConnectionResponse,
-  type RequestListener,
-  RequestPacing,
-  withStrictHeads,
-} from './connections/request-pacing';
+import { type RequestListener, RequestPacing } from './connections/request-pacing';
 import { LongAnswers } from './streaming/long-answers';
 
 const MS_PER_SECOND = 1_000;
@@ -36,7 +29,6 @@ export class Listeners implements OnApplicationShutdown {
   /** The connections of all listeners. */
   readonly arrivals = new NewConnections();
   readonly longAnswers = new LongAnswers();
-  private readonly reads = new FairReads();
   private readonly secure = new Set<SecureServer>();
   private readonly refresh: CertificateRefresh | undefined;
 
@@ -56,32 +48,48 @@ export class Listeners implements OnApplicationShutdown {
   }
 
   create(listener: RequestListener): Server | SecureServer {
-    const { pass } = new RequestPacing(withStrictHeads(listener), this.reads);
+    const { pass } = new RequestPacing(listener);
     const server =
       this.certificate === undefined
         ? createServer(serverLimits(this.config), pass)
         : this.createSecure(this.certificate, pass);
+    this.limitConnections(server);
     this.arrivals.watch(server);
-    server.on('checkExpectation', pass);
-    server.on(this.scheme === 'http' ? 'connection' : 'secureConnection', this.reads.watch);
-    const allowHalfOpen = this.scheme === 'http';
-    new Acceptors(server, { mostConnections: this.config.maxConnections, allowHalfOpen });
     // One more than allowed, so that an excess is visible: Node drops the headers beyond the limit.
     server.maxHeadersCount = this.config.h11MaxHeaderCount + 1;
     server.on('clientError', (error, socket) =>
       answerClientError(error, socket as Socket, this.config),
     );
-    server.once('drop', () =>
-      this.logger.warn(
-        { most: this.config.maxConnections },
-        'max_connections is reached; further connections are closed',
-      ),
-    );
     return server;
+  }
+
+  /** Lets further sockets accept for a server that listens with `reusePort`. */
+  share(server: Server | SecureServer): void {
+    addAcceptors(server, this.scheme === 'http');
   }
 
   onApplicationShutdown(): void {
     this.refresh?.stop();
+  }
+
+  /** Node would count the connections of each listening socket alone. */
+  private limitConnections(server: Server | SecureServer): void {
+    const { maxConnections } = this.config;
+    let [open, hasWarned] = [0, false];
+    server.prependListener('connection', (socket: Socket) => {
+      if (open === maxConnections) {
+        socket.destroy();
+        if (!hasWarned)
+          this.logger.warn(
+            { most: maxConnections },
+            'max_connections is reached; further connections are closed',
+          );
+        hasWarned = true;
+        return;
+      }
+      open += 1;
+      socket.once('close', () => (open -= 1));
+    });
   }
 
   private createSecure(certificate: Certificate, listener: RequestListener): SecureServer {
@@ -123,9 +131,7 @@ function serverLimits(config: BatonConfig) {
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, headersTimeout),
     keepAliveTimeout: config.httpTimeoutKeepAlive * MS_PER_SECOND,
     noDelay: true,
-    // `withStrictHeads` requires it.
+    // A hook refuses such a request with an error in the dialect's shape.
     requireHostHeader: false,
-    IncomingMessage: ConnectionRequest,
-    ServerResponse: ConnectionResponse,
   };
 }

@@ -128,6 +128,12 @@ function beginAnswer(
 
 /** The refusal that the headers alone cause, before anything else is read. */
 function refusalOf({ method, raw }: FastifyRequest, config: BatonConfig): BatonError | undefined {
+  const hosts = raw.headersDistinct['host']?.length ?? 0;
+  if (hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1')) {
+    const message =
+      hosts > 1 ? 'The request has two Host headers.' : 'The request has no Host header.';
+    return new BatonError('invalid_type', message);
+  }
   // `rawHeaders` alternates names and values.
   if (raw.rawHeaders.length / 2 > config.h11MaxHeaderCount) {
     const message = `The request has more than ${config.h11MaxHeaderCount} headers.`;

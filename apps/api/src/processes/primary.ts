@@ -4,6 +4,7 @@ import type { BatonConfig } from '@baton/config';
 import type { ChildMessage, SupervisorMessage } from '@baton/contract';
 import { entryOf, PARENT_WATCH, type ProcessEvents, SupervisedProcess } from '@baton/supervisor';
 import { countedPart, mergePages } from '@baton/telemetry';
+import { CAN_SHARE_PORTS, claimPort } from '../http/connections/acceptors';
 import { makeKey } from '../http/access/admin-key';
 import { isFromProcess, type ToProcess } from './messages';
 import { type Order, Orders } from './orders';
@@ -19,13 +20,14 @@ const keepCounts: Fold = (sum, last) =>
   mergePages([last, sum].filter((page) => typeof page === 'string').map(countedPart));
 
 /**
- * Runs several API processes that share their ports (Node's cluster module): each accepts
- * connections when its event loop is free, so a busy one takes fewer. Restarts those that crash,
- * carries what they ask each other, and ends with all of them on a signal. It answers no request
- * itself.
+ * Runs several API processes that share their port. Each has sockets of its own where Node can
+ * share ports; else they share one, and each accepts connections when its event loop is free.
+ * Restarts those that crash, carries what they ask each other, and ends with all of them on a
+ * signal. It answers no request itself.
  */
 export async function runPrimary(config: BatonConfig, count: number): Promise<void> {
-  const primary = new Primary(config, count, entryOf('api'));
+  const port = CAN_SHARE_PORTS ? await claimPort(config) : config.port;
+  const primary = new Primary({ ...config, port }, count, entryOf('api'));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => void primary.stop());
   }

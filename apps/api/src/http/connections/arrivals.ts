@@ -3,7 +3,6 @@ import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { wallUsOf } from '@baton/clock';
 import { BucketCounts, OVERHEAD_SECONDS } from '@baton/telemetry';
-import { acceptQueueOf } from './accept-queue';
 
 interface FreshConnection {
   readonly acceptedUs: number;
@@ -43,23 +42,13 @@ export class NewConnections {
   accepted = 0;
   /** Seconds from the accept of a connection until the request that came with it is handled. */
   readonly waits = new BucketCounts(OVERHEAD_SECONDS);
-  private readonly servers = new Set<Server | SecureServer>();
 
   watch(server: Server | SecureServer): void {
-    this.servers.add(server);
-    server.once('close', () => this.servers.delete(server));
     server.on('connection', (socket: Socket) => {
       this.accepted += 1;
       fresh.set(socket, { acceptedUs: wallUsOf(), waits: this.waits });
       // Data that has already come is read in the turn after the accept.
       setImmediate(() => setImmediate(() => fresh.delete(socket)));
     });
-  }
-
-  /** Connections that wait to be accepted; undefined where the system does not report it. */
-  get waiting(): number | undefined {
-    const addresses = [...this.servers].map((server) => server.address());
-    const ports = addresses.map((at) => (typeof at === 'object' ? at?.port : undefined));
-    return acceptQueueOf(new Set(ports.filter((port) => port !== undefined)));
   }
 }

@@ -42,6 +42,19 @@ describe('connections', () => {
     expect(await statusOf(live([`x-padding: ${'p'.repeat(2_100)}`]))).toBe(431);
   });
 
+  it.each([
+    ['no', 'GET /health/live HTTP/1.1\r\n\r\n', /no Host header/],
+    ['a second', live(['host: other']), /two Host headers/],
+  ])('refuse a request with %s Host header, with a reason', async (_how, request, reason) => {
+    const { status, body } = parseAnswer(await exchange(fixture.port, request, isWhole));
+    expect(status).toBe(400);
+    expect(JSON.stringify(body)).toMatch(reason);
+  });
+
+  it('need no Host header in HTTP/1.0', async () => {
+    expect(await statusOf('GET /health/live HTTP/1.0\r\n\r\n')).toBe(200);
+  });
+
   it('end with 408 when headers or a body do not come', async () => {
     const partial = 'POST /v1/completions HTTP/1.1\r\nhost: h\r\nx-more: ';
     const body = rawPost('/v1/completions', '{"prompt"', ['content-length: 100']);

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { streamWrites } from '../connections/request-pacing';
 import type { WireTap } from '../wire-tap';
 
 /** A stream with more unsent bytes than this has no active reader. */
@@ -47,7 +46,6 @@ export class EventStream {
   write(events: string): void {
     if (events === '' || this.response.writableEnded) return;
     this.tap?.bytes(events);
-    streamWrites.count += 1;
     const { socket } = this;
     if (!socket) this.response.write(events, 'latin1');
     else if (socket.writable) {

@@ -55,17 +55,8 @@ export class LoopMetrics implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   private renderArrivals(): string {
-    const { accepted, waits, waiting } = this.listeners.arrivals;
-    const queue = waiting === undefined ? [] : [{ labels: {}, value: waiting }];
+    const { accepted, waits } = this.listeners.arrivals;
     return [
-      renderNumbers(
-        {
-          name: 'baton:api_accept_queue',
-          help: 'Connections that wait in the kernel for the front to accept them.',
-        },
-        'gauge',
-        queue,
-      ),
       counter('baton:api_connections_total', 'Connections that the front accepted.', accepted),
       renderHistogram(
         {
