@@ -6,7 +6,7 @@ import { type EngineStarter, LiveMembership } from '@baton/engine-host';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiModule } from './api.module';
-import { CAN_SHARE_PORTS, claimPort } from './http/connections/acceptors';
+import { CAN_SHARE_PORTS } from './http/connections/acceptors';
 import { AdminKey } from './http/access/admin-key';
 import { KnownRoutes } from './http/known-routes';
 import { Listeners } from './http/listeners';
@@ -63,7 +63,7 @@ export class ApiServer {
         ...(listeners.scheme === 'https' ? { httpsOptions: {} } : {}),
       },
     );
-    const port = CAN_SHARE_PORTS && !apiProcesses.areThere ? await claimPort(config) : config.port;
+    const port = CAN_SHARE_PORTS && !apiProcesses.areThere ? await claimAlone(config) : config.port;
     const { host } = config;
     // Fastify passes every option on to Node; its types lack the last.
     const listening = { port, host, backlog: 4_096, reusePort: CAN_SHARE_PORTS };
@@ -78,4 +78,11 @@ export class ApiServer {
   stop(): Promise<void> {
     return this.app.close();
   }
+}
+
+/** Sockets that share a port would join another cluster that has it. */
+async function claimAlone(config: BatonConfig): Promise<number> {
+  // Loaded only for this, because its other parts are not needed here.
+  const { claimPort } = await import('@baton/supervisor');
+  return claimPort(config);
 }

@@ -7,6 +7,7 @@ export {
   type StageCounts,
 } from './cluster-plan';
 export { checkEnginePorts, claimPort, claimWorkerPort } from './ports';
+export { checkOpenFiles } from './process-limit';
 export { baseUrl, ClusterReadiness } from './readiness';
 export {
   PARENT_WATCH,

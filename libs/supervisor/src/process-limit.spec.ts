@@ -1,6 +1,6 @@
 import { UsageError } from '@baton/config';
 import { describe, expect, it } from 'vitest';
-import { checkProcesses, thisMachine } from './process-limit';
+import { checkOpenFiles, checkProcesses, thisMachine } from './process-limit';
 
 const GIB = 1024 ** 3;
 
@@ -52,5 +52,13 @@ describe('the limit of processes', () => {
     const { cores, availableBytes } = thisMachine();
     expect(cores).toBeGreaterThanOrEqual(1);
     expect(availableBytes).toBeGreaterThan(0);
+  });
+});
+
+describe('the limit of open files', () => {
+  it('is named when a cluster cannot start within it', () => {
+    expect(() => checkOpenFiles(20)).toThrow('may open 20 files (ulimit -n); a cluster needs 256');
+    expect(() => checkOpenFiles(256)).not.toThrow();
+    expect(() => checkOpenFiles()).not.toThrow();
   });
 });

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { type BatonConfig, UsageError } from '@baton/config';
+import { Failure } from '@baton/kernel';
 
 /** The resources of this machine for further processes. */
 export interface Machine {
@@ -16,6 +18,8 @@ const PROCESSES_PER_CORE = 16;
 /** 2P2D, five processes and Redis, must fit in 300 MiB (bench/): 60 MiB each, rounded up. */
 const PROCESS_BYTES = 64 * 1024 * 1024;
 const MIB = 1024 * 1024;
+/** Files and sockets of an API process without clients, and as many for a few dozen of these. */
+const LEAST_OPEN_FILES = 256;
 
 export function thisMachine(): Machine {
   return { cores: availableParallelism(), availableBytes: process.availableMemory() };
@@ -42,5 +46,28 @@ export function checkProcesses(
   throw new UsageError(
     `${more} more processes would make ${running + more}; the limit of this machine is ${most} ` +
       `(${why}).`,
+  );
+}
+
+/**
+ * The number of files that a process of this user may open (`ulimit -n`), which Node has raised to
+ * the hard limit; undefined where there is no /proc.
+ */
+export function openFilesLimit(): number | undefined {
+  try {
+    const [, most] =
+      /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return most === undefined ? undefined : Number(most);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws Failure when a cluster could not open its files and sockets */
+export function checkOpenFiles(most = openFilesLimit()): void {
+  if (most === undefined || most >= LEAST_OPEN_FILES) return;
+  throw new Failure(
+    `a process here may open ${most} files (ulimit -n); a cluster needs ${LEAST_OPEN_FILES} and ` +
+      'one for each connection of a client. Raise the limit.',
   );
 }

@@ -117,21 +117,28 @@ export class SupervisedProcess {
     const child = launch({ preload, entry, env });
     this.child = child;
     for (const output of [child.stdout, child.stderr]) {
-      if (output === null) continue;
+      // A process that could not be started has none.
+      if (!output) continue;
       createInterface({ input: output }).on('line', (line) => this.events.onLine(name, line));
     }
     child.on('message', (message: ChildMessage) => {
       if (message.kind === 'ready') this.events.onReady(name);
       else this.events.onMessage?.(name, message);
     });
-    child.once('error', (error) => this.events.onLine(name, error.message));
-    child.once('exit', (code, signal) => {
+    child.once('error', (error) => {
+      if (child.pid === undefined) noteEnd(`: ${error.message}`, null);
+      else this.events.onLine(name, error.message);
+    });
+    child.once('exit', (code, signal) =>
+      noteEnd(signal === null ? ` with exit code ${code}` : ` by ${signal}`, code),
+    );
+    const noteEnd = (how: string, code: number | null): void => {
       this.child = undefined;
       if (this.isStopping) return;
       if (child.pid !== undefined) this.events.onEnded?.(name, child.pid);
       if (this.next === undefined) this.events.onLeft?.(name);
-      else this.onCrash(code, signal, performance.now() - startedMs);
-    });
+      else this.onCrash(how, code, performance.now() - startedMs);
+    };
   }
 
   /**
@@ -158,17 +165,16 @@ export class SupervisedProcess {
     this.child?.kill('SIGKILL');
   }
 
-  private onCrash(code: number | null, signal: string | null, livedMs: number): void {
+  private onCrash(how: string, code: number | null, livedMs: number): void {
     const { name } = this.spec;
     this.hasCrashed = true;
-    const how = signal === null ? `with exit code ${code}` : `by ${signal}`;
     const pauseMs = code === WRONG_USAGE ? undefined : this.backoff.next(livedMs);
     if (pauseMs === undefined) {
       const exitCode = code === WRONG_USAGE ? WRONG_USAGE : 1;
-      this.events.onGivenUp(`${name} ended ${how} and is not started again.`, exitCode);
+      this.events.onGivenUp(`${name} ended${how} and is not started again.`, exitCode);
       return;
     }
-    this.events.onLine(name, `ended ${how}; starting it again in ${pauseMs} ms`);
+    this.events.onLine(name, `ended${how}; starting it again in ${pauseMs} ms`);
     this.restart = setTimeout(() => this.start(), pauseMs);
   }
 }

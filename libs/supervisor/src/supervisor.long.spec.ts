@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,6 +72,17 @@ describe('the supervisor', () => {
     await untilLine('prefill-0: ended by SIGKILL; starting it again in 100 ms');
     await untilLine('prefill-0: second life');
     expect(givenUp).toEqual([]);
+  });
+
+  it('starts a child again that could not be started', async () => {
+    let starts = 0;
+    const launch = (): ChildProcess =>
+      starts++ === 0
+        ? spawn('/no/such/program')
+        : spawn(process.execPath, ['-e', `console.log('lives');${STAYS}`]);
+    supervise({ ...program('decode-0', ''), launch });
+    await untilLine('decode-0: ended: spawn /no/such/program ENOENT; starting it again in 100 ms');
+    await untilLine('decode-0: lives');
   });
 
   it('learns that a child is ready', async () => {

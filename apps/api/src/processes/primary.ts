@@ -2,9 +2,15 @@ import type { ChildProcess } from 'node:child_process';
 import cluster from 'node:cluster';
 import type { BatonConfig } from '@baton/config';
 import type { ChildMessage, SupervisorMessage } from '@baton/contract';
-import { entryOf, PARENT_WATCH, type ProcessEvents, SupervisedProcess } from '@baton/supervisor';
+import {
+  claimPort,
+  entryOf,
+  PARENT_WATCH,
+  type ProcessEvents,
+  SupervisedProcess,
+} from '@baton/supervisor';
 import { countedPart, mergePages } from '@baton/telemetry';
-import { CAN_SHARE_PORTS, claimPort } from '../http/connections/acceptors';
+import { CAN_SHARE_PORTS } from '../http/connections/acceptors';
 import { makeKey } from '../http/access/admin-key';
 import { isFromProcess, type ToProcess } from './messages';
 import { type Order, Orders } from './orders';

@@ -14,6 +14,7 @@ import {
   checkApiProcesses,
   checkEnginePorts,
   checkEngines,
+  checkOpenFiles,
   claimPort,
   ClusterReadiness,
   enginesOf,
@@ -51,6 +52,7 @@ export type UpFlags = Readonly<Record<string, string | boolean>>;
 export async function up(topology: string | undefined, flags: UpFlags): Promise<number> {
   const startedMs = performance.now();
   outliveLostLines();
+  checkOpenFiles();
   const resolved = await resolveUpConfig(topology, flags);
   const engines = enginesOf(resolved);
   if (resolved.role !== undefined) return runRole(resolved);

@@ -2,21 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../../test/until';
-import { addAcceptors, CAN_SHARE_PORTS, claimPort } from './acceptors';
+import { addAcceptors, CAN_SHARE_PORTS } from './acceptors';
 
 const host = '127.0.0.1';
-
-describe('a port', () => {
-  it('is claimed only by one, and free again afterwards', async () => {
-    const port = await claimPort({ host, port: 0 });
-    const other = createServer().listen({ host, port, reusePort: CAN_SHARE_PORTS });
-    await once(other, 'listening');
-    await expect(claimPort({ host, port })).rejects.toThrow('EADDRINUSE');
-    other.close();
-    await once(other, 'close');
-    expect(await claimPort({ host, port })).toBe(port);
-  });
-});
 
 describe('the acceptors of a server', () => {
   const clients: Socket[] = [];

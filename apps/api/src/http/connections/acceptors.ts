@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 
 /** Sockets that accept for one port, the server's own included. */
@@ -14,27 +13,6 @@ export const CAN_SHARE_PORTS = process.platform === 'linux' && nodeVersion() >= 
 function nodeVersion(): number {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   return major + minor / 100;
-}
-
-interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
-/**
- * Binds a port alone and gives it up. Sockets that share ports would join another cluster that has
- * this one.
- *
- * @returns the port, which the system chooses for 0
- * @throws EADDRINUSE and other errors of the system
- */
-export async function claimPort(address: Address): Promise<number> {
-  const server = createServer().listen(address);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /**
