@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import { parseJsonBody } from '@baton/openai';
 import { BodyBytes } from './body/body-bytes';
@@ -24,10 +25,19 @@ const LONGEST_PAUSE_MS = 250;
 /** Bytes of a body that no thread reads: 16 members of metadata fit with all letters escaped. */
 const MOST_SHORT_BYTES = 64 * 1024;
 
-export interface BodyReading {
+/** The lengths of bodies at one route. */
+interface BodyLimits {
+  /** False when no route matched; the body is then dropped. */
+  readonly isRead: boolean;
+  /** True where threads read long bodies. */
+  readonly mayBeLong: boolean;
   readonly maxBytes: number;
-  /** The route that matched. Undefined when no route did; the body is then dropped. */
-  readonly route: string | undefined;
+  /** Bytes of a refused body that are read so that its client receives the refusal. */
+  readonly mostDropped: number;
+}
+
+export interface BodyReading {
+  readonly limits: BodyLimits;
   /** Keeps the text, for a server that gets the body unchanged. */
   readonly keepsText: boolean;
   /** A long body stays as it is, as a `LargeBody`, where threads read it. */
@@ -48,6 +58,25 @@ const THREADED = new RegExp(
   ].join('|'),
 );
 
+/** @param route the pattern that matched; undefined when none did */
+export function bodyLimits(config: BatonConfig, route: string | undefined): BodyLimits {
+  const mostSent = Math.floor(config.maxRequestBodyMb * 1024 * 1024);
+  const mayBeLong = route !== undefined && THREADED.test(route);
+  return {
+    isRead: route !== undefined,
+    mayBeLong,
+    maxBytes: mayBeLong ? mostSent : Math.min(mostSent, MOST_SHORT_BYTES),
+    mostDropped: mostSent * MOST_DROPPED_BODIES,
+  };
+}
+
+/** Refuses a body by its announced length. @throws BatonError `body_too_large` */
+export async function refuseLong(message: IncomingMessage, limits: BodyLimits): Promise<void> {
+  if (limits.isRead && announcedBytes(message) > limits.maxBytes) {
+    throw await refused(message, limits);
+  }
+}
+
 /**
  * Reads a JSON body and counts its bytes on the way. A body that is too large is refused
  * immediately. The rest of it is discarded, so that the client can read the refusal. The server's
@@ -55,19 +84,14 @@ const THREADED = new RegExp(
  */
 export async function readJsonBody(
   message: IncomingMessage,
-  { maxBytes: mostSent, route, keepsText, leavesLarge }: BodyReading,
+  { limits, keepsText, leavesLarge }: BodyReading,
 ): Promise<unknown> {
-  const mostDropped = mostSent * MOST_DROPPED_BODIES;
-  if (route === undefined) return void (await dropped(message, mostDropped));
-  const mayBeLong = THREADED.test(route);
-  const maxBytes = mayBeLong ? mostSent : Math.min(mostSent, MOST_SHORT_BYTES);
-  const { headers } = message;
-  const encoding = headers['content-encoding'];
+  const { isRead, mayBeLong, maxBytes, mostDropped } = limits;
+  if (!isRead) return void (await dropped(message, mostDropped));
+  const encoding = message.headers['content-encoding'];
   const decode = encoding === undefined ? undefined : bodyDecoder(encoding);
-  const announced = Number(headers['content-length'] ?? 0);
-  if (announced > maxBytes) throw await refused(message, { maxBytes, mostDropped });
-  const sent = await collect(message, new BodyBytes(maxBytes, announced));
-  if (sent === 'too-large') throw await refused(message, { maxBytes, mostDropped });
+  const sent = await collect(message, new BodyBytes(maxBytes, announcedBytes(message)));
+  if (sent === 'too-large') throw await refused(message, limits);
   const bytes =
     decode === undefined
       ? sent
@@ -85,6 +109,10 @@ export async function readJsonBody(
   const body = parseJsonBody(text);
   if (keepsText) texts.set(message, text);
   return body;
+}
+
+function announcedBytes({ headers }: IncomingMessage): number {
+  return Number(headers['content-length'] ?? 0);
 }
 
 /** The signal aborts when the client has gone. */
@@ -136,7 +164,7 @@ function collect(message: IncomingMessage, bytes: BodyBytes): Promise<Buffer | '
  */
 async function refused(
   message: IncomingMessage,
-  { maxBytes, mostDropped }: { readonly maxBytes: number; readonly mostDropped: number },
+  { maxBytes, mostDropped }: BodyLimits,
 ): Promise<BatonError> {
   await dropped(message, mostDropped);
   return tooLarge(maxBytes);

@@ -1,12 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BatonConfig } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
-import { type DynamicModule, Global, Module, RequestMethod } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import {
+  type DynamicModule,
+  Global,
+  Inject,
+  Module,
+  type OnModuleInit,
+  RequestMethod,
+} from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
 import { LoggerModule } from 'nestjs-pino';
-import { AccessGuard } from './access/access.guard';
 import { AdminKey } from './access/admin-key';
 import { AdminGuard } from './access/admin.guard';
-import { EarlyGuards } from './access/early-guards';
+import { headCheck } from './access/head-check';
 import { RateLimitGuard } from './access/rate-limit.guard';
 import { RateLimits } from './access/rate-limits';
 import { CallClasses } from './access/call-classes';
@@ -14,6 +22,7 @@ import { ErrorFilter } from './error.filter';
 import { KnownRoutes } from './known-routes';
 import { Listeners } from './listeners';
 import { contextOf } from './request-context';
+import { CONFIG } from '../tokens';
 import { ReaderWatch } from './streaming/reader-watch';
 
 /** The parts that the server uses before Nest's application exists. */
@@ -27,25 +36,45 @@ export interface HttpDependencies {
 /** The parts that apply to every request. */
 @Global()
 @Module({})
-export class HttpModule {
+export class HttpModule implements OnModuleInit {
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly host: HttpAdapterHost,
+  ) {}
+
+  /** Middleware stands already, so the access log has refused requests too. */
+  onModuleInit(): void {
+    const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
+    fastify.addHook('onRequest', headCheck(this.config));
+  }
+
   static forRoot({ logger, listeners, routes, adminKey }: HttpDependencies): DynamicModule {
     return {
       module: HttpModule,
       imports: [LoggerModule.forRoot(accessLog(logger))],
       providers: [
-        AccessGuard,
         AdminGuard,
         CallClasses,
-        EarlyGuards,
         RateLimitGuard,
         RateLimits,
         ReaderWatch,
         { provide: AdminKey, useValue: adminKey },
         { provide: KnownRoutes, useValue: routes },
         { provide: Listeners, useValue: listeners },
-        { provide: APP_FILTER, useClass: ErrorFilter },
+        ErrorFilter,
+        { provide: APP_FILTER, useExisting: ErrorFilter },
+        { provide: APP_GUARD, useExisting: AdminGuard },
+        { provide: APP_GUARD, useExisting: RateLimitGuard },
       ],
-      exports: [AdminGuard, CallClasses, KnownRoutes, Listeners, RateLimits, ReaderWatch],
+      exports: [
+        AdminGuard,
+        CallClasses,
+        ErrorFilter,
+        KnownRoutes,
+        Listeners,
+        RateLimits,
+        ReaderWatch,
+      ],
     };
   }
 }

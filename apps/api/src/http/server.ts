@@ -9,7 +9,7 @@ import type {
   FastifyRequest,
   onSendHookHandler,
 } from 'fastify';
-import { readJsonBody } from './body-parser';
+import { bodyLimits, readJsonBody } from './body-parser';
 import { commonHeaders } from './common-headers';
 import type { RequestListener } from './connections/request-pacing';
 import { Cors } from './cors';
@@ -59,15 +59,13 @@ export function createAdapter(
 }
 
 function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRoutes): void {
-  const maxBytes = Math.floor(config.maxRequestBodyMb * 1024 * 1024);
   const keepsText = executesAny(config);
   // Upstream servers, players and recordings get every body unchanged.
   const leavesLarge = !keepsText && config.play === undefined && config.recordAnswers === undefined;
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', (request: FastifyRequest) =>
     readJsonBody(request.raw, {
-      maxBytes,
-      route: request.routeOptions.url,
+      limits: bodyLimits(config, request.routeOptions.url),
       keepsText,
       leavesLarge,
     }),

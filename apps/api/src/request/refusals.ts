@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Observers } from '../observers/port/observers';
 import { KvRelease } from '../routers/kv-release';
 import { Legs } from '../routers/legs';
-import type { Call } from './take/call';
+import type { UnreadCall } from './take/call';
 
 /** Higher statuses are refusals for lack of room, after which a client may try again. */
 const LAST_FINAL_STATUS = 404;
@@ -18,7 +18,7 @@ export class Refusals {
   ) {}
 
   /** An invalid request stays invalid, so KV blocks held for it are released. */
-  refused(call: Call, error: unknown): void {
+  refused(call: UnreadCall, error: unknown): void {
     if (error instanceof BatonError) this.observers.refused(call, error);
     this.legs.refused(call);
     if (error instanceof BatonError && error.entry.status <= LAST_FINAL_STATUS) {
@@ -27,7 +27,7 @@ export class Refusals {
   }
 
   /** The client's connection was cut by an injected fault. */
-  cutOff(call: Call): void {
+  cutOff(call: UnreadCall): void {
     this.legs.refused(call);
   }
 }

@@ -21,10 +21,12 @@ import { PlanStep } from './plan';
 import { Replies } from './plan/replies';
 import { TextSetup } from './plan/text-setup';
 import { Player } from './playing/player';
+import { RefusalFilter } from './refusal.filter';
 import { Refusals } from './refusals';
 import { RouteStep } from './route';
 import { TakeStep } from './take';
 import { AcceptingState } from './take/accepting-state';
+import { AcceptingGuard } from './take/accepting.guard';
 import { RequestThreads } from './threads/request-threads';
 import { RequestWay } from './way';
 
@@ -39,9 +41,11 @@ const PROVIDERS = [
   FlowGate,
   JobFactory,
   JobPlacement,
+  AcceptingGuard,
   AcceptingState,
   PlanStep,
   Player,
+  RefusalFilter,
   Refusals,
   Replies,
   RequestDrain,

@@ -1,11 +1,8 @@
 import { defaultConfig } from '@baton/config';
-import { BatonError } from '@baton/contract';
 import type { RequestLimits } from '@baton/openai';
-import type { Transport } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
 import type { ModelCatalog } from '../cluster/model-catalog';
 import type { DueFrames } from '../frames/due-frames';
-import { AcceptingState } from './take/accepting-state';
 import type { Executions } from './executed/executions';
 import type { TextSetup } from './plan/text-setup';
 import type { Player } from './playing/player';
@@ -16,21 +13,16 @@ import { RequestThreads } from './threads/request-threads';
 const LIMITS = { models: ['m'] };
 
 interface World {
-  readonly isClosing?: boolean;
-  readonly isConnected?: boolean;
   readonly executes?: boolean;
   /** The frame that is due soon. */
   readonly frame?: Promise<void>;
 }
 
 function takeStep(world: World): TakeStep {
-  const { isClosing = false, isConnected = true, executes = false, frame } = world;
-  const accepting = new AcceptingState({ isConnected } as Transport);
-  if (isClosing) accepting.stopAccepting();
+  const { executes = false, frame } = world;
   const executions = { answers: executes, check: () => ({ isExecuted: true }) };
   return new TakeStep(
     defaultConfig(),
-    accepting,
     { limitsOf: () => LIMITS } as unknown as ModelCatalog,
     executions as unknown as Executions,
     {} as Player,
@@ -70,15 +62,5 @@ describe('taking a request', () => {
       reader: { ...call.reader, read },
     } as unknown as Call);
     expect(visits).toEqual(['tokens', 'read']);
-  });
-
-  it.each([
-    ['shutting_down', { isClosing: true, isConnected: false }],
-    ['broker_unavailable', { isConnected: false }],
-  ] as const)('is refused with %s before the body is looked at', (code, world) => {
-    const step = takeStep(world);
-    const ask = { name: 'text', read: () => expect.unreachable() };
-    const unread = { ...call, ask } as unknown as Call;
-    expect(() => step.take(unread)).toThrow(new BatonError(code));
   });
 });

@@ -3,7 +3,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { DueFrames } from '../frames/due-frames';
 import { CONFIG } from '../tokens';
-import { AcceptingState } from './take/accepting-state';
 import { Executions } from './executed/executions';
 import { Player } from './playing/player';
 import type { CheckedRequest, Call } from './take/call';
@@ -20,7 +19,6 @@ export class TakeStep {
 
   constructor(
     @Inject(CONFIG) config: BatonConfig,
-    private readonly accepting: AcceptingState,
     private readonly catalog: ModelCatalog,
     private readonly executions: Executions,
     private readonly player: Player,
@@ -38,10 +36,9 @@ export class TakeStep {
   /**
    * Tokens that are due soon are written before the work for a request begins.
    *
-   * @throws BatonError while no request is admitted, and for an invalid body
+   * @throws BatonError for an invalid body
    */
   take(call: Call): CheckedRequest | Promise<CheckedRequest> {
-    this.accepting.refuseWhenClosing();
     const frame = this.frames.nextBefore(REQUEST_WORK_US);
     return frame === undefined ? this.read(call) : frame.then(() => this.read(call));
   }

@@ -60,7 +60,6 @@ describe('the way of a request', () => {
           Promise.resolve(visit(`dispatch ${admission.faults.length}`)),
       } as unknown as DispatchStep,
       {
-        refused: (_call: Call, error: BatonError) => void visits.push(`refused ${error.code}`),
         cutOff: () => void visits.push('cut off'),
       } as unknown as Refusals,
     );
@@ -95,13 +94,13 @@ describe('the way of a request', () => {
   it.each(['take', 'route', 'charge'])('ends with a refusal at %s', async (step) => {
     failing = step;
     await expect(way().answer(CALL)).rejects.toThrow(BatonError);
-    expect(visits).toEqual([...ALL.slice(0, ALL.indexOf(step) + 1), 'refused queue_full']);
+    expect(visits).toEqual(ALL.slice(0, ALL.indexOf(step) + 1));
   });
 
   it.each(['plan', 'enter'])('refunds the charge when %s refuses', async (step) => {
     failing = step;
     await expect(way().answer(CALL)).rejects.toThrow(BatonError);
     const taken = ALL.slice(0, ALL.indexOf(step) + 1);
-    expect(visits).toEqual([...taken, 'settle 0', 'refused queue_full']);
+    expect(visits).toEqual([...taken, 'settle 0']);
   });
 });

@@ -25,7 +25,8 @@ const NO_FAULTS: readonly Fault[] = [];
  *        │                   ▲
  *        └─ jobs ─▶ engines ─┘ token frames (../frames)
  *
- * What throws before `dispatch` becomes an HTTP error; after it the exchange owns the answer.
+ * What throws before `dispatch` becomes an HTTP error in `RefusalFilter`, which records it too.
+ * After it the exchange owns the answer.
  */
 @Injectable()
 export class RequestWay {
@@ -41,15 +42,6 @@ export class RequestWay {
 
   /** Resolves when the jobs are submitted; the exchange then continues by itself. */
   async answer(call: Call): Promise<void> {
-    try {
-      await this.go(call);
-    } catch (error) {
-      this.refusals.refused(call, error);
-      throw error;
-    }
-  }
-
-  private async go(call: Call): Promise<void> {
     if (this.taking.plays) return this.taking.play(call);
     const checked = await this.taking.take(call);
     const routed = await this.routing.route(call, checked);

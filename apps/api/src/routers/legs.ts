@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { BatonConfig } from '@baton/config';
 import { BatonError, faultOfKvTransferParams } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
@@ -5,7 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
 import type { WaitingLeg, WaitingLegs } from '../observers/port/state';
 import type { AnswerFacts, HeldFacts } from '../request/answer/answer';
-import type { Call } from '../request/take/call';
+import type { Call, UnreadCall } from '../request/take/call';
 import { CONFIG, LOGGER } from '../tokens';
 import { opaqueStateOf } from './disaggregated-params';
 import { KvRelease, rawParamsOf } from './kv-release';
@@ -22,7 +23,8 @@ type HeldAs = (params: KvParams | undefined) => HeldFacts;
 @Injectable()
 export class Legs implements WaitingLegs {
   private readonly waiting = new Set<WaitingLeg>();
-  private readonly settled = new WeakMap<Call, SettledLeg>();
+  /** By the response of the call, which belongs to no other call. */
+  private readonly settled = new WeakMap<ServerResponse, SettledLeg>();
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -47,7 +49,7 @@ export class Legs implements WaitingLegs {
     if (leg.kind === 'hold') this.pairs.prefillCame(leg.pairs);
     if (leg.kind !== 'meet') this.refuseMalformed(leg, params);
     const settled = leg.kind === 'meet' ? await this.meet(call, leg.pair, promptTokens) : leg;
-    this.settled.set(call, settled);
+    this.settled.set(call.response, settled);
     if (settled.kind === 'unusable') {
       this.logger.warn({ params, why: settled.why }, 'a leg is served without a KV transfer');
     }
@@ -55,8 +57,8 @@ export class Legs implements WaitingLegs {
   }
 
   /** Records that the call ended without submission, so that its other leg does not wait. */
-  refused(call: Call): void {
-    const leg = this.settled.get(call) ?? this.legAt(call, rawParamsOf(call.body));
+  refused(call: UnreadCall): void {
+    const leg = this.settled.get(call.response) ?? this.legAt(call, rawParamsOf(call.body));
     if (leg.kind === 'hold') this.pairs.prefillRefused(leg.pairs);
     else if (leg.kind === 'meet') this.pairs.decodeRefused(leg.pair);
     else if (leg.kind === 'attach' && leg.causeUs !== undefined) {
@@ -80,7 +82,10 @@ export class Legs implements WaitingLegs {
     return this.waiting.values();
   }
 
-  private legAt({ body, clientRequestId, engineId }: Call, params: KvParams | undefined): Leg {
+  private legAt(
+    { body, clientRequestId, engineId }: UnreadCall,
+    params: KvParams | undefined,
+  ): Leg {
     const stage = engineId === undefined ? undefined : this.cluster.find(engineId)?.stage;
     return legOf({ params, body, clientRequestId, stage });
   }

@@ -4,11 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LargeBody } from '../../http/body/large-body';
 import { Describe, STREAMED } from '../../http/operation';
 import { chatBatchReader, makeCall, TEXT_ENDPOINTS } from '../../request/take/call';
+import { ServedByEngines } from '../../request/served-by-engines';
 import { RequestWay } from '../../request/way';
 import { StoredChatsService } from './stored-chats.service';
 
 /** Chat completions. The exchange writes the answers, streamed or in one piece. */
 @Controller('v1/chat/completions')
+@ServedByEngines()
 export class ChatController {
   constructor(
     private readonly generation: RequestWay,

@@ -2,10 +2,12 @@ import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
 import { makeCall, TEXT_ENDPOINTS } from '../../request/take/call';
+import { ServedByEngines } from '../../request/served-by-engines';
 import { RequestWay } from '../../request/way';
 
 /** Text completions. The exchange writes the answers, streamed or in one piece. */
 @Controller('v1/completions')
+@ServedByEngines()
 export class CompletionsController {
   constructor(private readonly generation: RequestWay) {}
 

@@ -3,6 +3,7 @@ import { Body, Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe } from '../../http/operation';
 import { type EndpointReader, makeCall, type Received } from '../../request/take/call';
+import { ServedByEngines } from '../../request/served-by-engines';
 import { RequestWay } from '../../request/way';
 import { CONFIG } from '../../tokens';
 import { type PoolingName, poolingReaders } from './pooling-readers';
@@ -12,6 +13,7 @@ import { type PoolingName, poolingReaders } from './pooling-readers';
  * tokens.
  */
 @Controller()
+@ServedByEngines()
 export class PoolingController {
   private readonly readers: Readonly<Record<PoolingName, EndpointReader>>;
 

@@ -6,6 +6,7 @@ import { Describe, STREAMED } from '../../http/operation';
 import type { Tenant } from '../../http/request-context';
 import { makeCall } from '../../request/take/call';
 import { RequestThreads } from '../../request/threads/request-threads';
+import { ServedByEngines } from '../../request/served-by-engines';
 import { RequestWay } from '../../request/way';
 import { messageReader } from './message-reader';
 
@@ -24,6 +25,7 @@ export class MessagesController {
     ...STREAMED,
   })
   @Post()
+  @ServedByEngines()
   create(
     @Body() body: unknown,
     @Req() request: FastifyRequest,

@@ -15,6 +15,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Owned, OwnedId } from '../../http/access/tenant';
 import { Describe, PAGING, STREAMED, type QueryParameter } from '../../http/operation';
+import { ServedByEngines } from '../../request/served-by-engines';
 import { ResponsesService } from './responses.service';
 import { ResponseSockets } from './socket/response-sockets';
 
@@ -46,6 +47,7 @@ export class ResponsesController {
     ...STREAMED,
   })
   @Post()
+  @ServedByEngines()
   create(
     @Body() body: unknown,
     @Req() request: FastifyRequest,
@@ -83,6 +85,7 @@ export class ResponsesController {
     example: { model: 'llama-3.1-8b', input: 'Why does a relay need a baton?' },
   })
   @Post('compact')
+  @ServedByEngines()
   compact(
     @Body() body: unknown,
     @Req() request: FastifyRequest,

@@ -2,11 +2,13 @@ import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
 import { makeCall } from '../../request/take/call';
+import { ServedByEngines } from '../../request/served-by-engines';
 import { RequestWay } from '../../request/way';
 import { tokenReader } from './token-reader';
 
 /** Token ids in and out, for routers that tokenize themselves. */
 @Controller('inference/v1/generate')
+@ServedByEngines()
 export class GenerateController {
   constructor(private readonly generation: RequestWay) {}
 

@@ -2,11 +2,13 @@ import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
 import { makeCall } from '../../request/take/call';
+import { ServedByEngines } from '../../request/served-by-engines';
 import { RequestWay } from '../../request/way';
 import { sglangReader } from './sglang-reader';
 
 /** SGLang's native API. Its load balancers send the legs of a hand-over here. */
 @Controller('generate')
+@ServedByEngines()
 export class SglangController {
   constructor(private readonly generation: RequestWay) {}
 

@@ -29,11 +29,6 @@ export class AdminGuard implements CanActivate {
     private readonly key: AdminKey,
   ) {}
 
-  /** False when no such endpoint is served. */
-  get isNeeded(): boolean {
-    return this.key.isNeeded;
-  }
-
   /** @throws BatonError `missing_api_key`, `invalid_api_key`, `host_refused`, `origin_refused` */
   canActivate(context: ExecutionContext): true {
     const http = context.switchToHttp();

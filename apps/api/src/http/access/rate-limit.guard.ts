@@ -11,19 +11,14 @@ import { ANYONE, COUNTED, RateLimits } from './rate-limits';
 export class RateLimitGuard implements CanActivate {
   constructor(private readonly limits: RateLimits) {}
 
-  /** False where there is no limit. */
-  get isNeeded(): boolean {
-    return this.limits.isOn;
-  }
-
   /** @throws BatonError `request_rate_exceeded` */
-  async canActivate(context: ExecutionContext): Promise<true> {
+  canActivate(context: ExecutionContext): true | Promise<true> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    if (request.method === 'OPTIONS' || !isLimited(requestedPath(request))) return true;
+    if (!this.limits.isOn || !isLimited(requestedPath(request))) return true;
     const { tenant = ANYONE } = contextOf(request.raw);
     const isCounted = request.method === COUNTED;
-    await this.limits.enter(tenant, http.getResponse<FastifyReply>().raw, isCounted);
-    return true;
+    const reply = http.getResponse<FastifyReply>();
+    return this.limits.enter(tenant, reply.raw, isCounted).then(() => true as const);
   }
 }

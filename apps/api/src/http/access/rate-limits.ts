@@ -44,10 +44,10 @@ export interface Chargeable {
 
 /**
  * Limits of each tenant: requests and tokens per minute, kept in the broker, so that all API
- * processes count together. A request counts on arrival, whatever its outcome. Tokens are taken
- * before anything is queued: the prompt's, plus the output that the request itself allows. The
- * actual use is settled at the end and may leave a debt. Every answer has the remaining budget in
- * its headers.
+ * processes count together. A request counts when its body has arrived, whatever its outcome.
+ * Tokens are taken before anything is queued: the prompt's, plus the output that the request itself
+ * allows. The actual use is settled at the end and may leave a debt. Every answer of a handler has
+ * the remaining budget in its headers.
  */
 @Injectable()
 export class RateLimits {

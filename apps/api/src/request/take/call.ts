@@ -40,6 +40,9 @@ export interface Call {
   readonly takeOver: () => void;
 }
 
+/** A call whose body may have no reader yet. */
+export type UnreadCall = Omit<Call, 'reader'>;
+
 export interface Received {
   readonly body: unknown;
   readonly request: FastifyRequest;
@@ -47,9 +50,12 @@ export interface Received {
 }
 
 /** A call as the framework delivered it. */
-export function makeCall(reader: EndpointReader, { body, request, reply }: Received): Call {
+export function makeCall(reader: EndpointReader, received: Received): Call {
+  return { reader, ...unreadCall(received) };
+}
+
+export function unreadCall({ body, request, reply }: Received): UnreadCall {
   return {
-    reader,
     body,
     message: request.raw,
     response: reply.raw,

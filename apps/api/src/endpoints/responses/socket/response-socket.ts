@@ -8,6 +8,7 @@ import type { RawData, WebSocket } from 'ws';
 import type { Received } from '../../../request/take/call';
 import { bodyOfBytes, LargeBody } from '../../../http/body/large-body';
 import { DetachedResponse } from '../../../http/detached-response';
+import type { Refusals } from '../../../request/refusals';
 import type { RequestWay } from '../../../request/way';
 import type { Listener } from '../events-answer';
 import type { WrittenResponse } from '../response-answers';
@@ -32,6 +33,7 @@ export interface SocketServices {
   readonly reader: ResponseReader;
   readonly responses: ResponsesService;
   readonly generation: RequestWay;
+  readonly refusals: Refusals;
 }
 
 /**
@@ -99,7 +101,7 @@ export class ResponseSocket {
   }
 
   private async generate(bytes: Buffer, turn: Turn): Promise<void> {
-    const { reader, responses, generation } = this.services;
+    const { reader, responses, generation, refusals } = this.services;
     const sent = bodyOfBytes(bytes);
     const isMessage = sent instanceof LargeBody;
     const body = isMessage ? sent : messageBody(sent);
@@ -117,7 +119,11 @@ export class ResponseSocket {
     const call = responses.callFor({ ...read, parts });
     const closed = once(response, 'close');
     this.turn = response;
-    await generation.answer({ ...call, ...newNames(), response, takeOver: () => undefined });
+    const asked = { ...call, ...newNames(), response, takeOver: () => undefined };
+    await generation.answer(asked).catch((error: unknown) => {
+      refusals.refused(asked, error);
+      throw error;
+    });
     if (this.socket.readyState !== this.socket.OPEN) response.endConnection();
     await closed;
     this.turn = undefined;

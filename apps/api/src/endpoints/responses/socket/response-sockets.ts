@@ -11,6 +11,7 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer } from 'ws';
+import { Refusals } from '../../../request/refusals';
 import { RequestWay } from '../../../request/way';
 import { CONFIG } from '../../../tokens';
 import { ResponseReader } from '../response-reader';
@@ -44,6 +45,7 @@ export class ResponseSockets implements BeforeApplicationShutdown, OnApplication
     private readonly reader: ResponseReader,
     private readonly responses: ResponsesService,
     private readonly generation: RequestWay,
+    private readonly refusals: Refusals,
   ) {
     this.server = new WebSocketServer({
       noServer: true,
@@ -92,8 +94,9 @@ export class ResponseSockets implements BeforeApplicationShutdown, OnApplication
       reply.raw.statusCode = 101;
       client.once('close', () => reply.raw.emit('close'));
       const received = { body: undefined, request, reply };
-      const { reader, responses, generation } = this;
-      new ResponseSocket(client, received, { reader, responses, generation }).listen();
+      const { reader, responses, generation, refusals } = this;
+      const services = { reader, responses, generation, refusals };
+      new ResponseSocket(client, received, services).listen();
     });
   }
 }
