@@ -4,7 +4,7 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Aborter } from '../frames/aborter';
 import { Listeners } from '../http/listeners';
 import { CONFIG, LOGGER } from '../tokens';
-import { ExchangeStep } from './exchange';
+import { ExchangeStep } from './serve/exchanges';
 import { AcceptingState } from './take/accepting-state';
 
 const DRAIN_CHECK_MS = 20;

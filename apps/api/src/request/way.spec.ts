@@ -1,7 +1,7 @@
 import { BatonError, type Fault } from '@baton/contract';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AdmitStep } from './admit';
-import type { DispatchStep } from './dispatch';
+import type { DispatchStep } from './serve';
 import type { FaultInjector } from './faults/fault-injector';
 import type { PlanStep } from './plan';
 import type { Refusals } from './refusals';

@@ -2,7 +2,7 @@ import { type Fault, RETURN_ERROR_HEADER } from '@baton/contract';
 import { Injectable } from '@nestjs/common';
 import { AdmitStep } from './admit';
 import type { Admission, Routed } from './admit/admission';
-import { DispatchStep } from './dispatch';
+import { DispatchStep } from './serve';
 import { FaultInjector } from './faults/fault-injector';
 import { PlanStep } from './plan';
 import { Refusals } from './refusals';

@@ -5,7 +5,7 @@ import type { BatchView, Operation, OperationReply } from '@baton/contract';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
-import { ExchangeStep } from '../../request/exchange';
+import { ExchangeStep } from '../../request/serve/exchanges';
 import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
 
 /** Time limit for the answers of engines; a later answer counts as missing. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { ExchangeStep } from '../../request/exchange';
+import { ExchangeStep } from '../../request/serve/exchanges';
 import { type PauseMode, type SleepTag, SLEEP_TAGS } from './operations-query';
 import { Operator } from './operator';
 

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { Describe } from '../../http/operation';
-import { ExchangeStep } from '../../request/exchange';
+import { ExchangeStep } from '../../request/serve/exchanges';
 import { ApiProcesses } from '../../processes/api-processes';
 
 /** The load of this server, as vLLM reports it with `--enable-server-load-tracking`. */

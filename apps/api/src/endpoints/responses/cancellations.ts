@@ -1,6 +1,6 @@
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { ExchangeStep } from '../../request/exchange';
+import { ExchangeStep } from '../../request/serve/exchanges';
 import { TRANSPORT } from '../../tokens';
 
 /**

@@ -7,11 +7,11 @@ import { Submitter } from '../cluster/submitter';
 import { Observers } from '../observers/port/observers';
 import { LOGGER } from '../tokens';
 import type { Admission } from './admit/admission';
-import { ExchangeStep } from './exchange';
-import type { Exchange } from './exchange/exchange';
+import { ExchangeStep } from './serve/exchanges';
+import type { Exchange } from './serve/exchange';
 import { Executions } from './executed/executions';
-import { JobPlacement } from './dispatch/job-placement';
-import { JobFactory } from './dispatch/job-factory';
+import { JobPlacement } from './serve/job-placement';
+import { JobFactory } from './serve/job-factory';
 
 /** Jobs of one request added per turn of the event loop: a few milliseconds. */
 const PER_TURN = 64;

@@ -1,16 +1,16 @@
 import { EventEmitter } from 'node:events';
 import type { BatonError, EngineJob } from '@baton/contract';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Aborter } from '../frames/aborter';
-import { SequenceTable } from '../frames/sequence-table';
-import type { ReaderWatch } from '../http/streaming/reader-watch';
-import type { Observers } from '../observers/port/observers';
-import type { Legs } from '../routers/legs';
-import type { Admission } from './admit/admission';
-import type { AdmissionGate } from './admit/admission-gate';
-import type { AnswerStep } from './answer';
-import { ExchangeStep } from './exchange';
-import type { Exchange } from './exchange/exchange';
+import type { Aborter } from '../../frames/aborter';
+import { SequenceTable } from '../../frames/sequence-table';
+import type { ReaderWatch } from '../../http/streaming/reader-watch';
+import type { Observers } from '../../observers/port/observers';
+import type { Legs } from '../../routers/legs';
+import type { Admission } from '../admit/admission';
+import type { AdmissionGate } from '../admit/admission-gate';
+import type { AnswerStep } from './answer-opening';
+import { ExchangeStep } from './exchanges';
+import type { Exchange } from './exchange';
 
 /** A connection that sends nothing. */
 class FakeResponse extends EventEmitter {

@@ -5,10 +5,10 @@ import type { Submitter } from '../cluster/submitter';
 import type { Sequence } from '../frames/sequence';
 import type { Observers } from '../observers/port/observers';
 import type { Admission } from './admit/admission';
-import { DispatchStep } from './dispatch';
-import type { JobFactory } from './dispatch/job-factory';
-import type { JobPlacement } from './dispatch/job-placement';
-import type { ExchangeStep } from './exchange';
+import { DispatchStep } from './serve';
+import type { JobFactory } from './serve/job-factory';
+import type { JobPlacement } from './serve/job-placement';
+import type { ExchangeStep } from './serve/exchanges';
 import type { Executions } from './executed/executions';
 
 const ADMISSION = { routes: [{ stage: 'prefill' }, { stage: 'prefill' }] } as unknown as Admission;

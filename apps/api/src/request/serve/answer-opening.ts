@@ -2,16 +2,16 @@ import type { BatonConfig } from '@baton/config';
 import type { BatonError } from '@baton/contract';
 import type { AnswerHead } from '@baton/openai';
 import { Inject, Injectable } from '@nestjs/common';
-import { ClusterView } from '../cluster/cluster-view';
-import { ModelCatalog } from '../cluster/model-catalog';
-import { HttpAnswer } from '../http/http-answer';
-import { ORCA_ASK, ORCA_HEADER, orcaHeader } from '../http/orca-header';
-import { WireTaps } from '../observers/recording/wire-taps';
-import { CONFIG } from '../tokens';
-import type { Admission } from './admit/admission';
-import type { Answer } from './answer/answer';
-import { FaultInjector } from './faults/fault-injector';
-import { AcceptingState } from './take/accepting-state';
+import { ClusterView } from '../../cluster/cluster-view';
+import { ModelCatalog } from '../../cluster/model-catalog';
+import { HttpAnswer } from '../../http/http-answer';
+import { ORCA_ASK, ORCA_HEADER, orcaHeader } from '../../http/orca-header';
+import { WireTaps } from '../../observers/recording/wire-taps';
+import { CONFIG } from '../../tokens';
+import type { Admission } from '../admit/admission';
+import type { Answer } from '../answer/answer';
+import { FaultInjector } from '../faults/fault-injector';
+import { AcceptingState } from '../take/accepting-state';
 
 /** Seventh step: takes the connection over from Fastify and opens the answer on it. */
 @Injectable()

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import { Injectable } from '@nestjs/common';
-import { Aborter } from '../frames/aborter';
-import { SequenceTable } from '../frames/sequence-table';
-import { ReaderWatch } from '../http/streaming/reader-watch';
-import { Observers } from '../observers/port/observers';
-import { Legs } from '../routers/legs';
-import type { Admission } from './admit/admission';
-import { AdmissionGate } from './admit/admission-gate';
-import { AnswerStep } from './answer';
-import { Exchange, type ExchangeHost } from './exchange/exchange';
+import { Aborter } from '../../frames/aborter';
+import { SequenceTable } from '../../frames/sequence-table';
+import { ReaderWatch } from '../../http/streaming/reader-watch';
+import { Observers } from '../../observers/port/observers';
+import { Legs } from '../../routers/legs';
+import type { Admission } from '../admit/admission';
+import { AdmissionGate } from '../admit/admission-gate';
+import { AnswerStep } from './answer-opening';
+import { Exchange, type ExchangeHost } from './exchange';
 
 /** Interval of the checks whether requests have ended. */
 const SETTLED_CHECK_MS = 20;

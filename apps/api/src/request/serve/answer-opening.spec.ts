@@ -1,14 +1,14 @@
 import { defaultConfig } from '@baton/config';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ClusterView } from '../cluster/cluster-view';
-import type { ModelCatalog } from '../cluster/model-catalog';
-import { ORCA_ASK } from '../http/orca-header';
-import type { WireTaps } from '../observers/recording/wire-taps';
-import type { Admission } from './admit/admission';
-import { AnswerStep } from './answer';
-import type { FaultInjector } from './faults/fault-injector';
-import type { AnswerParts } from './take/call';
-import type { AcceptingState } from './take/accepting-state';
+import type { ClusterView } from '../../cluster/cluster-view';
+import type { ModelCatalog } from '../../cluster/model-catalog';
+import { ORCA_ASK } from '../../http/orca-header';
+import type { WireTaps } from '../../observers/recording/wire-taps';
+import type { Admission } from '../admit/admission';
+import { AnswerStep } from './answer-opening';
+import type { FaultInjector } from '../faults/fault-injector';
+import type { AnswerParts } from '../take/call';
+import type { AcceptingState } from '../take/accepting-state';
 
 const HEAD = { id: 'chatcmpl-a', created: 0, model: 'm', systemFingerprint: 'fp' };
 const ENGINE = { gauges: { kvUsage: 0.5, waitingCapacity: 1, waitingDeferred: 0 } };
