@@ -7,8 +7,9 @@ import { SequenceTable } from './sequence-table';
 const OWNER = { isDirty: false } as SequenceOwner;
 
 function open(table: SequenceTable): Sequence {
-  const jobOf = (streamId: number): EngineJob => ({ streamId, submission: 1 }) as EngineJob;
-  return table.open(OWNER, { index: 0, jobOf, nowMs: 0 });
+  const [streamId] = table.nextIds(1);
+  const job = { streamId, submission: 1 } as EngineJob;
+  return table.open(OWNER, { index: 0, job, nowMs: 0 });
 }
 
 describe('the sequence table', () => {
@@ -17,6 +18,13 @@ describe('the sequence table', () => {
     const sequence = open(table);
     expect(sequence.job.streamId).toBe(sequence.streamId);
     expect(table.get(sequence.streamId)).toBe(sequence);
+  });
+
+  it('names the streams of several sequences before they are opened', () => {
+    const table = new SequenceTable(4);
+    table.release(open(table));
+    const ids = table.nextIds(3);
+    expect(ids.map(() => open(table).streamId)).toEqual(ids);
   });
 
   it('does not deliver late frames to the next user of a slot', () => {

@@ -10,8 +10,8 @@ export const MAX_LIVE_SEQUENCES = 1 << SLOT_BITS;
 export interface SequenceOpening {
   /** Place of the sequence in its answer. */
   readonly index: number;
-  /** The job that carries this stream id. */
-  readonly jobOf: (streamId: number) => EngineJob;
+  /** Carries the next of `nextIds`. */
+  readonly job: EngineJob;
   readonly nowMs: number;
 }
 
@@ -45,14 +45,23 @@ export class SequenceTable {
     return this.live.size + count <= this.capacity;
   }
 
+  /** The stream ids of the sequences that are opened next. The caller must check for room. */
+  nextIds(count: number): number[] {
+    return Array.from({ length: count }, (_, i) => {
+      const slot = this.free[(this.freeAt + i) % this.capacity] ?? 0;
+      return (this.uses[slot] ?? 0) * (SLOT_MASK + 1) + slot;
+    });
+  }
+
   /** Opens a sequence. The caller must have checked for room. */
-  open(owner: SequenceOwner, { index, jobOf, nowMs }: SequenceOpening): Sequence {
+  open(owner: SequenceOwner, { index, job, nowMs }: SequenceOpening): Sequence {
     assert(this.hasRoom(1), 'the table has room');
-    const slot = this.free[this.freeAt] ?? 0;
+    const { streamId } = job;
+    const slot = streamId & SLOT_MASK;
+    assert(slot === this.free[this.freeAt], 'the job has the next stream id');
     this.freeAt = (this.freeAt + 1) % this.capacity;
     this.opened += 1;
-    const streamId = (this.uses[slot] ?? 0) * (SLOT_MASK + 1) + slot;
-    const sequence = new Sequence(streamId, index, jobOf(streamId), owner, nowMs);
+    const sequence = new Sequence(index, job, owner, nowMs);
     this.slots[slot] = sequence;
     this.live.add(sequence);
     return sequence;

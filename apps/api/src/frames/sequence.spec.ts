@@ -40,7 +40,7 @@ function job(outputTokens: number): EngineJob {
 }
 
 function fresh(outputTokens = 5): Sequence {
-  return new Sequence(0, 0, job(outputTokens), OWNER, 0);
+  return new Sequence(0, job(outputTokens), OWNER, 0);
 }
 
 function entry(part: Partial<FrameEntry>): FrameEntry {

@@ -98,7 +98,6 @@ export class Sequence implements ObservedSequence {
   private shownEpoch: Epoch = 0;
 
   constructor(
-    readonly streamId: number,
     /** Place of the sequence in its answer. */
     readonly index: number,
     readonly job: EngineJob,
@@ -110,6 +109,10 @@ export class Sequence implements ObservedSequence {
     this.queue = entryQueue(job);
     this.heardMs = nowMs;
     this.inspectedMs = nowMs;
+  }
+
+  get streamId(): number {
+    return this.job.streamId;
   }
 
   /** @param nowMs  when the frame came, ms of `performance.now()` */

@@ -137,7 +137,8 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
   };
   const owner = ownerOf((sequence) => end(sequence, 'stop'));
   for (let index = 0; index < 4; index += 1) {
-    sequences.push(table.open(owner, { index, nowMs, jobOf: jobOf(index) }));
+    const job = jobOf(index)(table.nextIds(1)[0]!);
+    sequences.push(table.open(owner, { index, nowMs, job }));
   }
   observers.refused(CALL, new BatonError('queue_full'));
   observers.opened(request);

@@ -5,13 +5,11 @@ import type { SequenceTable } from '../frames/sequence-table';
 import type { RateLimits } from '../http/access/rate-limits';
 import type { CallClasses } from '../http/access/call-classes';
 import { AdmitStep } from './admit';
-import type { Routed } from './admit/admission';
+import type { Admission, Routed } from './admit/admission';
 import type { AdmissionGate } from './admit/admission-gate';
 import { type FlowGate, FlowPass } from './admit/flow-gate';
 import type { PolicyGate } from './admit/policy-gate';
 import type { AcceptingState } from './take/accepting-state';
-
-const CHARGE = { settle: () => undefined };
 
 function routed(sequences: number, isDestroyed = false): Routed {
   const routes = Array(sequences).fill({ stage: 'prefill', next: 'decode' });
@@ -57,7 +55,7 @@ describe('admitting a request', () => {
         isOn,
         charge: () => {
           visit('charge');
-          return Promise.resolve(CHARGE);
+          return Promise.resolve({ settle: (used: number) => visit(`settle ${used}`) });
         },
       } as unknown as RateLimits,
       { hasRoom: () => rooms.shift() ?? true } as unknown as SequenceTable,
@@ -72,62 +70,65 @@ describe('admitting a request', () => {
     );
   }
 
+  const admit = (sequences: number): Promise<Admission> => admitStep().admit(routed(sequences), []);
+
   it('reads the class, and waits for its turn before it asks the policy', async () => {
     hasClasses = true;
     hasGate = true;
-    const charge = await admitStep().charge(routed(1));
-    expect(visits).toEqual(['accepting', 'class', 'pass', 'policy', 'charge']);
+    const { charge } = await admit(1);
+    expect(visits.slice(0, -1)).toEqual(['accepting', 'class', 'pass', 'policy', 'charge']);
     charge?.settle(0);
-    expect(visits.at(-1)).toBe('ended');
+    expect(visits.slice(-2)).toEqual(['settle 0', 'ended']);
   });
 
   it('frees its place when the policy refuses', async () => {
     hasGate = true;
     refuses = true;
-    await expect(admitStep().charge(routed(1))).rejects.toThrow(BatonError);
+    await expect(admit(1)).rejects.toThrow(BatonError);
     expect(visits).toEqual(['accepting', 'pass', 'policy', 'ended']);
   });
 
-  it('refuses late requests before their tokens are charged', async () => {
-    expect(await admitStep().charge(routed(3))).toBe(CHARGE);
-    expect(visits).toEqual(['accepting', 'policy', 'charge']);
+  it('refuses late requests before their tokens are charged, then counts the sequences', async () => {
+    await admit(3);
+    expect(visits).toEqual(['accepting', 'policy', 'charge', 'enter prefill 3 decode']);
   });
 
   it('calls neither the lateness gate nor the budgets when they are off', async () => {
     isOn = false;
-    expect(await admitStep().charge(routed(3))).toBeUndefined();
-    expect(visits).toEqual(['accepting']);
+    expect((await admit(3)).charge).toBeUndefined();
+    expect(visits).toEqual(['accepting', 'enter prefill 3 decode']);
   });
 
   it('refuses more sequences than may ever wait, before any other check', async () => {
-    await expect(admitStep().charge(routed(4))).rejects.toThrow(new BatonError('queue_full'));
+    await expect(admit(4)).rejects.toThrow(new BatonError('queue_full'));
     expect(visits).toEqual(['accepting']);
-  });
-
-  it('counts the sequences into the queue where they wait first', async () => {
-    await admitStep().enter(routed(2));
-    expect(visits).toEqual(['accepting', 'enter prefill 2 decode']);
   });
 
   it('refuses when this process has no room, without asking the broker', async () => {
     rooms = [false];
-    await expect(admitStep().enter(routed(2))).rejects.toThrow(new BatonError('queue_full'));
-    expect(visits).toEqual(['accepting']);
+    await expect(admit(2)).rejects.toThrow(new BatonError('queue_full'));
+    expect(visits).toEqual(['accepting', 'policy', 'charge', 'settle 0']);
+  });
+
+  it('reports an unavailable broker, and refunds the charge', async () => {
+    enters = () => Promise.reject(new TransportUnavailable('away'));
+    await expect(admit(1)).rejects.toThrow(new BatonError('broker_unavailable'));
+    expect(visits.at(-1)).toBe('settle 0');
+  });
+
+  it('leaves the queue again, without a charge, when it is revoked', async () => {
+    const admission = await admit(2);
+    visits = [];
+    admitStep().revoke(admission);
+    expect(visits).toEqual(['settle 0', 'leave prefill 2']);
   });
 
   it.each([
-    ['the client has left', [], true],
-    ['the room is gone', [true, false], false],
-  ])('leaves the queue again when %s meanwhile', async (_why, free, isDestroyed) => {
-    rooms = [...free];
-    const admitted = admitStep().enter(routed(2, isDestroyed));
-    await expect(admitted).rejects.toThrow(new BatonError('queue_full'));
-    expect(visits).toEqual(['accepting', 'enter prefill 2 decode', 'leave prefill 2']);
-  });
-
-  it('reports an unavailable broker', async () => {
-    enters = () => Promise.reject(new TransportUnavailable('away'));
-    const away = new BatonError('broker_unavailable');
-    await expect(admitStep().enter(routed(1))).rejects.toThrow(away);
+    ['the client has left', true, true],
+    ['the room is gone', false, false],
+  ])('refuses an admitted request when %s meanwhile', (_why, room, isDestroyed) => {
+    rooms = [room];
+    const admission = { ...routed(2, isDestroyed), charge: undefined, faults: [] };
+    expect(() => admitStep().recheck(admission)).toThrow(new BatonError('queue_full'));
   });
 });

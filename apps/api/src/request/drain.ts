@@ -4,7 +4,7 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Aborter } from '../frames/aborter';
 import { Listeners } from '../http/listeners';
 import { CONFIG, LOGGER } from '../tokens';
-import { ExchangeStep } from './serve/exchanges';
+import { Exchanges } from './serve/exchanges';
 import { AcceptingState } from './take/accepting-state';
 
 const DRAIN_CHECK_MS = 20;
@@ -18,7 +18,7 @@ export class RequestDrain implements OnModuleDestroy {
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly accepting: AcceptingState,
-    private readonly exchanges: ExchangeStep,
+    private readonly exchanges: Exchanges,
     private readonly aborter: Aborter,
     private readonly listeners: Listeners,
   ) {}

@@ -9,12 +9,12 @@ import { AdmitStep } from './admit';
 import { AdmissionGate } from './admit/admission-gate';
 import { FlowGate } from './admit/flow-gate';
 import { PolicyGate } from './admit/policy-gate';
-import { AnswerStep } from './serve/answer-opening';
-import { DispatchStep } from './serve';
+import { AnswerOpening } from './serve/answer-opening';
+import { ServeStep } from './serve';
 import { JobFactory } from './serve/job-factory';
 import { JobPlacement } from './serve/job-placement';
 import { RequestDrain } from './drain';
-import { ExchangeStep } from './serve/exchanges';
+import { Exchanges } from './serve/exchanges';
 import { Executions } from './executed/executions';
 import { FaultInjector } from './faults/fault-injector';
 import { PlanStep } from './plan';
@@ -33,9 +33,9 @@ import { RequestWay } from './way';
 const PROVIDERS = [
   AdmissionGate,
   AdmitStep,
-  AnswerStep,
-  DispatchStep,
-  ExchangeStep,
+  AnswerOpening,
+  ServeStep,
+  Exchanges,
   Executions,
   FaultInjector,
   FlowGate,

@@ -3,28 +3,27 @@ import { createLogger } from '@baton/telemetry';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Submitter } from '../cluster/submitter';
 import type { Sequence } from '../frames/sequence';
-import type { Observers } from '../observers/port/observers';
-import type { Admission } from './admit/admission';
-import { DispatchStep } from './serve';
-import type { JobFactory } from './serve/job-factory';
-import type { JobPlacement } from './serve/job-placement';
-import type { ExchangeStep } from './serve/exchanges';
+import type { PlannedRequest } from './admit/admission';
+import { ServeStep } from './serve';
 import type { Executions } from './executed/executions';
+import type { AnswerOpening } from './serve/answer-opening';
+import type { Exchanges } from './serve/exchanges';
+import type { JobFactory } from './serve/job-factory';
 
-const ADMISSION = { routes: [{ stage: 'prefill' }, { stage: 'prefill' }] } as unknown as Admission;
+const REQUEST = {} as PlannedRequest;
+const JOBS = [0, 1].map((index) => ({ requestId: `r-${index}`, flow: 'route' }) as EngineJob);
 const logger = createLogger({ name: 'test', level: 'silent' });
 
 /** An exchange with answers set by the test. */
 class FakeExchange {
-  readonly head = {};
   readonly call = {};
-  readonly sequences: Partial<Sequence>[] = [];
+  readonly sequences: readonly Partial<Sequence>[];
 
-  constructor(private readonly visits: string[]) {}
-
-  openSequences(count: number, jobOf: (index: number, streamId: number) => EngineJob): void {
-    this.visits.push(`open ${count}`);
-    for (let index = 0; index < count; index += 1) this.sequences.push({ job: jobOf(index, 7) });
+  constructor(
+    private readonly visits: string[],
+    jobs: readonly EngineJob[],
+  ) {
+    this.sequences = jobs.map((job) => ({ job }));
   }
 
   openAnswer(): void {
@@ -36,29 +35,37 @@ class FakeExchange {
   }
 }
 
-describe('dispatching a request', () => {
+describe('serving a request', () => {
   let visits: string[];
   let failure: Error | undefined;
   let executes: boolean;
-  let placed: object | undefined;
+
+  let failAnswer: (error: BatonError) => void;
 
   beforeEach(() => {
     visits = [];
     failure = undefined;
     executes = false;
-    placed = undefined;
   });
 
-  async function dispatch(): Promise<FakeExchange> {
-    const exchange = new FakeExchange(visits);
+  async function serve(): Promise<void> {
     const visit = (name: string): void => void visits.push(name);
-    const step = new DispatchStep(
+    const step = new ServeStep(
       logger,
-      { open: () => exchange } as unknown as ExchangeStep,
+      { make: () => (visit('jobs'), JOBS) } as unknown as JobFactory,
       {
-        jobsOf: () => (index: number) => ({ requestId: `r-${index}`, flow: 'route', placed }),
-      } as unknown as JobFactory,
-      { opened: () => visit('placed') } as unknown as JobPlacement,
+        headOf: () => ({}),
+        open: (_request: unknown, _head: unknown, fail: typeof failAnswer) => {
+          visit('take over');
+          failAnswer = fail;
+        },
+      } as unknown as AnswerOpening,
+      {
+        open: (_request: unknown, { jobs }: { readonly jobs: readonly EngineJob[] }) => {
+          visit(`open ${jobs.length}`);
+          return new FakeExchange(visits, jobs);
+        },
+      } as unknown as Exchanges,
       { isOn: executes, keep: () => visit('keep') } as unknown as Executions,
       {
         submit: async (queue: string, [job]: readonly EngineJob[]) => {
@@ -66,34 +73,28 @@ describe('dispatching a request', () => {
           if (failure) throw failure;
         },
       } as unknown as Submitter,
-      { opened: () => visit('observed') } as unknown as Observers,
     );
-    await step.dispatch(ADMISSION);
-    return exchange;
+    await step.serve(REQUEST);
   }
 
+  const OPENED = ['jobs', 'take over', 'open 2'];
   const SUBMITTED = ['submit r-0 to prefill', 'submit r-1 to prefill'];
 
   it('puts one job per sequence into its queue before the answer is opened', async () => {
-    await dispatch();
-    expect(visits).toEqual(['open 2', 'observed', ...SUBMITTED, 'answer']);
-  });
-
-  it('counts each sequence in its first stage', async () => {
-    const { sequences } = await dispatch();
-    expect(sequences.map(({ waitingIn }) => waitingIn)).toEqual(['prefill', 'prefill']);
+    await serve();
+    expect(visits).toEqual([...OPENED, ...SUBMITTED, 'answer']);
   });
 
   it('keeps the body for an upstream server before its jobs can be taken', async () => {
     executes = true;
-    await dispatch();
-    expect(visits).toEqual(['open 2', 'observed', 'keep', ...SUBMITTED, 'answer']);
+    await serve();
+    expect(visits).toEqual([...OPENED, 'keep', ...SUBMITTED, 'answer']);
   });
 
-  it('follows jobs that have been placed', async () => {
-    placed = { stage: 'prefill' };
-    await dispatch();
-    expect(visits.slice(0, 4)).toEqual(['open 2', 'placed', 'placed', 'observed']);
+  it('lets the answer end the exchange', async () => {
+    await serve();
+    failAnswer(new BatonError('engine_error'));
+    expect(visits.at(-1)).toBe('fail engine_error');
   });
 
   it.each([
@@ -101,7 +102,7 @@ describe('dispatching a request', () => {
     ['engine_error', new Error('of no catalogue')],
   ])('ends the exchange with %s when jobs were not submitted', async (code, error) => {
     failure = error;
-    await dispatch();
-    expect(visits).toEqual(['open 2', 'observed', ...SUBMITTED, `fail ${code}`]);
+    await serve();
+    expect(visits).toEqual([...OPENED, ...SUBMITTED, `fail ${code}`]);
   });
 });

@@ -4,43 +4,37 @@ import { entryQueue } from '@baton/engine-host';
 import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { Submitter } from '../cluster/submitter';
-import { Observers } from '../observers/port/observers';
 import { LOGGER } from '../tokens';
-import type { Admission } from './admit/admission';
-import { ExchangeStep } from './serve/exchanges';
-import type { Exchange } from './serve/exchange';
+import type { PlannedRequest } from './admit/admission';
 import { Executions } from './executed/executions';
-import { JobPlacement } from './serve/job-placement';
+import { AnswerOpening } from './serve/answer-opening';
+import type { Exchange } from './serve/exchange';
+import { Exchanges } from './serve/exchanges';
 import { JobFactory } from './serve/job-factory';
 
 /** Jobs of one request added per turn of the event loop: a few milliseconds. */
 const PER_TURN = 64;
 
 /**
- * Fifth step: makes jobs of an admitted request and puts them into their queues. From here on the
- * exchange owns the answer.
+ * Last step: makes the jobs of a planned request, opens its answer, ties both together in an
+ * exchange, and puts the jobs into their queues. From here on the exchange owns the answer.
  */
 @Injectable()
-export class DispatchStep {
+export class ServeStep {
   constructor(
     @Inject(LOGGER) private readonly logger: Logger,
-    private readonly exchanging: ExchangeStep,
     private readonly jobs: JobFactory,
-    private readonly placement: JobPlacement,
+    private readonly answers: AnswerOpening,
+    private readonly exchanges: Exchanges,
     private readonly executions: Executions,
     private readonly submitter: Submitter,
-    private readonly observers: Observers,
   ) {}
 
-  async dispatch(admission: Admission): Promise<void> {
-    const exchange = this.exchanging.open(admission);
-    const jobOf = this.jobs.jobsOf(admission, exchange.head);
-    exchange.openSequences(admission.routes.length, jobOf);
-    for (const sequence of exchange.sequences) {
-      sequence.waitingIn = admission.routes[0]!.stage;
-      if (sequence.job.placed !== undefined) this.placement.opened(sequence);
-    }
-    this.observers.opened(exchange);
+  async serve(request: PlannedRequest): Promise<void> {
+    const head = this.answers.headOf(request);
+    const jobs = this.jobs.make(request, head);
+    const answer = this.answers.open(request, head, (error) => exchange.fail(error));
+    const exchange = this.exchanges.open(request, { head, jobs, answer });
     try {
       await this.submit(exchange);
       exchange.openAnswer();

@@ -1,7 +1,7 @@
 import { BatonError, type Fault } from '@baton/contract';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AdmitStep } from './admit';
-import type { DispatchStep } from './serve';
+import type { ServeStep } from './serve';
 import type { FaultInjector } from './faults/fault-injector';
 import type { PlanStep } from './plan';
 import type { Refusals } from './refusals';
@@ -51,21 +51,23 @@ describe('the way of a request', () => {
         atQueue: later('strike', faults.continues),
       } as unknown as FaultInjector,
       {
-        charge: later('charge', { settle: (used: number) => visit(`settle ${used}`) }),
-        enter: later('enter'),
+        admit: (routed: object, struck: readonly Fault[]) =>
+          Promise.resolve(visit('admit', { ...routed, faults: struck })),
+        recheck: () => visit('recheck'),
+        revoke: () => visit('revoke'),
       } as unknown as AdmitStep,
       { plan: later('plan', []) } as unknown as PlanStep,
       {
-        dispatch: (admission: { faults: readonly Fault[] }) =>
-          Promise.resolve(visit(`dispatch ${admission.faults.length}`)),
-      } as unknown as DispatchStep,
+        serve: (request: { faults: readonly Fault[] }) =>
+          Promise.resolve(visit(`serve ${request.faults.length}`)),
+      } as unknown as ServeStep,
       {
         cutOff: () => void visits.push('cut off'),
       } as unknown as Refusals,
     );
   }
 
-  const ALL = ['take', 'route', 'charge', 'plan', 'enter', 'dispatch 0'];
+  const ALL = ['take', 'route', 'admit', 'plan', 'recheck', 'serve 0'];
 
   it('takes the steps in order, and calls no disabled part', async () => {
     await way().answer(CALL);
@@ -76,7 +78,7 @@ describe('the way of a request', () => {
     faults = { may: true, continues: true };
     await way().answer(CALL);
     const [take, route, ...rest] = ALL;
-    expect(visits).toEqual([take, route, 'judge', 'strike', ...rest.slice(0, -1), 'dispatch 1']);
+    expect(visits).toEqual([take, route, 'judge', 'strike', ...rest.slice(0, -1), 'serve 1']);
   });
 
   it('ends when a fault cuts the client off, and frees the other leg', async () => {
@@ -91,16 +93,16 @@ describe('the way of a request', () => {
     expect(visits).toEqual(['play']);
   });
 
-  it.each(['take', 'route', 'charge'])('ends with a refusal at %s', async (step) => {
+  it.each(['take', 'route', 'admit'])('ends with a refusal at %s', async (step) => {
     failing = step;
     await expect(way().answer(CALL)).rejects.toThrow(BatonError);
     expect(visits).toEqual(ALL.slice(0, ALL.indexOf(step) + 1));
   });
 
-  it.each(['plan', 'enter'])('refunds the charge when %s refuses', async (step) => {
+  it.each(['plan', 'recheck'])('takes the admission back when %s refuses', async (step) => {
     failing = step;
     await expect(way().answer(CALL)).rejects.toThrow(BatonError);
     const taken = ALL.slice(0, ALL.indexOf(step) + 1);
-    expect(visits).toEqual([...taken, 'settle 0']);
+    expect(visits).toEqual([...taken, 'revoke']);
   });
 });

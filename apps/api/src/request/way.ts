@@ -1,8 +1,8 @@
 import { type Fault, RETURN_ERROR_HEADER } from '@baton/contract';
 import { Injectable } from '@nestjs/common';
 import { AdmitStep } from './admit';
-import type { Admission, Routed } from './admit/admission';
-import { DispatchStep } from './serve';
+import type { Admission, PlannedRequest, Routed } from './admit/admission';
+import { ServeStep } from './serve';
 import { FaultInjector } from './faults/fault-injector';
 import { PlanStep } from './plan';
 import { Refusals } from './refusals';
@@ -18,14 +18,11 @@ const NO_FAULTS: readonly Fault[] = [];
  *
  *     take     what the body asks for           a refusal here is an HTTP error
  *     route    which engines each sequence may go to
- *     admit    rates and latency (charge) ┐
- *     plan     the text of the answer     ├ a refusal here returns the charge
- *     admit    the queue (enter)          ┘
- *     dispatch ─ opens ─▶ exchange ─ opens ─▶ answer/{stream,whole,executed}
- *        │                   ▲
- *        └─ jobs ─▶ engines ─┘ token frames (../frames)
+ *     admit    flow control, policy, rates, the queue
+ *     plan     the text of the answer          a failure here takes the admission back
+ *     serve    jobs ─▶ engines ─ token frames (../frames) ─▶ exchange ─▶ answer/{stream,whole,…}
  *
- * What throws before `dispatch` becomes an HTTP error in `RefusalFilter`, which records it too.
+ * What throws before `serve` becomes an HTTP error in `RefusalFilter`, which records it too.
  * After it the exchange owns the answer.
  */
 @Injectable()
@@ -36,7 +33,7 @@ export class RequestWay {
     private readonly faults: FaultInjector,
     private readonly admitting: AdmitStep,
     private readonly planning: PlanStep,
-    private readonly dispatching: DispatchStep,
+    private readonly serving: ServeStep,
     private readonly refusals: Refusals,
   ) {}
 
@@ -47,8 +44,8 @@ export class RequestWay {
     const routed = await this.routing.route(call, checked);
     const faults = await this.judgeFaults(routed);
     if (faults === undefined) return;
-    const admission = await this.admit(routed, faults);
-    await this.dispatching.dispatch(admission);
+    const admission = await this.admitting.admit(routed, faults);
+    await this.serving.serve(await this.plan(admission));
   }
 
   /** Undefined when a fault has cut the client's connection. */
@@ -61,14 +58,13 @@ export class RequestWay {
     return undefined;
   }
 
-  private async admit(routed: Routed, faults: readonly Fault[]): Promise<Admission> {
-    const charge = await this.admitting.charge(routed);
+  private async plan(admission: Admission): Promise<PlannedRequest> {
     try {
-      const plans = await this.planning.plan(routed);
-      await this.admitting.enter(routed);
-      return { plans, charge, faults, ...routed };
+      const plans = await this.planning.plan(admission);
+      this.admitting.recheck(admission);
+      return { ...admission, plans };
     } catch (error) {
-      charge?.settle(0);
+      this.admitting.revoke(admission);
       throw error;
     }
   }

@@ -5,7 +5,7 @@ import type { BatchView, Operation, OperationReply } from '@baton/contract';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
-import { ExchangeStep } from '../../request/serve/exchanges';
+import { Exchanges } from '../../request/serve/exchanges';
 import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
 
 /** Time limit for the answers of engines; a later answer counts as missing. */
@@ -34,7 +34,7 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
     @Inject(TRANSPORT) private readonly transport: Transport,
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     private readonly cluster: ClusterView,
-    private readonly exchanges: ExchangeStep,
+    private readonly exchanges: Exchanges,
   ) {}
 
   async onModuleInit(): Promise<void> {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { ExchangeStep } from '../../request/serve/exchanges';
+import { Exchanges } from '../../request/serve/exchanges';
 import { type PauseMode, type SleepTag, SLEEP_TAGS } from './operations-query';
 import { Operator } from './operator';
 
@@ -17,7 +17,7 @@ export class SleepOrders {
 
   constructor(
     private readonly operator: Operator,
-    private readonly exchanges: ExchangeStep,
+    private readonly exchanges: Exchanges,
   ) {}
 
   async sleep(mode: PauseMode, level: 0 | 1 | 2): Promise<void> {

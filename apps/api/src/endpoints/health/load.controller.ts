@@ -1,13 +1,13 @@
 import { Controller, Get } from '@nestjs/common';
 import { Describe } from '../../http/operation';
-import { ExchangeStep } from '../../request/serve/exchanges';
+import { Exchanges } from '../../request/serve/exchanges';
 import { ApiProcesses } from '../../processes/api-processes';
 
 /** The load of this server, as vLLM reports it with `--enable-server-load-tracking`. */
 @Controller()
 export class LoadController {
   constructor(
-    private readonly exchanges: ExchangeStep,
+    private readonly exchanges: Exchanges,
     private readonly apiProcesses: ApiProcesses,
   ) {
     apiProcesses.answer('load', () => this.exchanges.count);

@@ -1,6 +1,6 @@
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { ExchangeStep } from '../../request/serve/exchanges';
+import { Exchanges } from '../../request/serve/exchanges';
 import { TRANSPORT } from '../../tokens';
 
 /**
@@ -13,7 +13,7 @@ export class Cancellations implements OnApplicationShutdown, OnModuleInit {
 
   constructor(
     @Inject(TRANSPORT) private readonly transport: Transport,
-    private readonly exchanges: ExchangeStep,
+    private readonly exchanges: Exchanges,
   ) {}
 
   async onModuleInit(): Promise<void> {

@@ -25,7 +25,8 @@ function jobOf(streamId: number): EngineJob {
 }
 
 function open(table: SequenceTable, change: Partial<Sequence> = {}): Sequence {
-  const sequence = table.open(OWNER, { index: 0, nowMs: 0, jobOf });
+  const job = jobOf(table.nextIds(1)[0]!);
+  const sequence = table.open(OWNER, { index: 0, nowMs: 0, job });
   return Object.assign(sequence, change);
 }
 

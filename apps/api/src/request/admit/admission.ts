@@ -14,11 +14,16 @@ export interface Routed {
   readonly routes: readonly Route[];
 }
 
-/** An admitted request. */
+/** A routed request whose sequences count as waiting. */
 export interface Admission extends Routed {
-  readonly plans: readonly OutputPlan[];
   /** The tokens that the caller has paid in advance. */
   readonly charge: Charge | undefined;
   /** The faults to inject. */
   readonly faults: readonly Fault[];
+}
+
+/** An admitted request with the output of its sequences. */
+export interface PlannedRequest extends Admission {
+  /** One per sequence. */
+  readonly plans: readonly OutputPlan[];
 }

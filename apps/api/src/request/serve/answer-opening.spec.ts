@@ -4,8 +4,8 @@ import type { ClusterView } from '../../cluster/cluster-view';
 import type { ModelCatalog } from '../../cluster/model-catalog';
 import { ORCA_ASK } from '../../http/orca-header';
 import type { WireTaps } from '../../observers/recording/wire-taps';
-import type { Admission } from '../admit/admission';
-import { AnswerStep } from './answer-opening';
+import type { PlannedRequest } from '../admit/admission';
+import { AnswerOpening } from './answer-opening';
 import type { FaultInjector } from '../faults/fault-injector';
 import type { AnswerParts } from '../take/call';
 import type { AcceptingState } from '../take/accepting-state';
@@ -26,9 +26,9 @@ describe('opening an answer', () => {
     taps = { isOn: false };
   });
 
-  function answerStep(): AnswerStep {
+  function answerOpening(): AnswerOpening {
     const visit = (name: string): void => void visits.push(name);
-    return new AnswerStep(
+    return new AnswerOpening(
       defaultConfig(),
       accepting as AcceptingState,
       { systemFingerprint: 'fp', answerOptions: {} } as unknown as ModelCatalog,
@@ -38,7 +38,7 @@ describe('opening an answer', () => {
     );
   }
 
-  function admission(rest: object = {}, headers: object = {}): Admission {
+  function admission(rest: object = {}, headers: object = {}): PlannedRequest {
     return {
       call: {
         requestId: 'made-up',
@@ -57,34 +57,34 @@ describe('opening an answer', () => {
       plans: [],
       faults: [],
       ...rest,
-    } as unknown as Admission;
+    } as unknown as PlannedRequest;
   }
 
   it('takes the connection over and calls no disabled part', () => {
-    answerStep().open(admission(), HEAD, () => undefined);
+    answerOpening().open(admission(), HEAD, () => undefined);
     expect(visits).toEqual(['take over']);
     expect(parts?.head).toBe(HEAD);
   });
 
   it('wraps an answer that has faults', () => {
-    answerStep().open(admission({ faults: [{}] }), HEAD, () => undefined);
+    answerOpening().open(admission({ faults: [{}] }), HEAD, () => undefined);
     expect(visits).toEqual(['take over', 'faults']);
   });
 
   it('sends the load of the cluster to a client that asks for it', () => {
-    answerStep().open(admission({}, { [ORCA_ASK]: 'TEXT' }), HEAD, () => undefined);
+    answerOpening().open(admission({}, { [ORCA_ASK]: 'TEXT' }), HEAD, () => undefined);
     expect(visits.slice(0, 2)).toEqual(['take over', 'cluster']);
     expect(visits[2]).toMatch(/^endpoint-load-metrics: TEXT .*=0\.5,.*=1\.0$/);
   });
 
   it('attaches the tap of a recording, if there is one', () => {
     taps = { isOn: true };
-    answerStep().open(admission(), HEAD, () => undefined);
+    answerOpening().open(admission(), HEAD, () => undefined);
     expect(visits).toEqual(['take over', 'tap']);
   });
 
   it('tells the client to connect elsewhere once the process drains', () => {
-    answerStep().open(admission(), HEAD, () => undefined);
+    answerOpening().open(admission(), HEAD, () => undefined);
     expect(parts?.http.headers()).toEqual({});
     accepting.isClosing = true;
     expect(parts?.http.headers()).toEqual({ connection: 'close' });
@@ -97,8 +97,8 @@ describe('opening an answer', () => {
   ])('is named after %s', (_what, call, request, id) => {
     const given = admission();
     const checked = { ...given.checked, request: { ...given.checked.request, ...request } };
-    const named = { ...given, call: { ...given.call, ...call }, checked } as Admission;
-    expect(answerStep().headOf(named)).toEqual({
+    const named = { ...given, call: { ...given.call, ...call }, checked } as PlannedRequest;
+    expect(answerOpening().headOf(named)).toEqual({
       id: `chatcmpl-${id}`,
       created: 5,
       model: 'm',

@@ -8,14 +8,14 @@ import { HttpAnswer } from '../../http/http-answer';
 import { ORCA_ASK, ORCA_HEADER, orcaHeader } from '../../http/orca-header';
 import { WireTaps } from '../../observers/recording/wire-taps';
 import { CONFIG } from '../../tokens';
-import type { Admission } from '../admit/admission';
+import type { PlannedRequest } from '../admit/admission';
 import type { Answer } from '../answer/answer';
 import { FaultInjector } from '../faults/fault-injector';
 import { AcceptingState } from '../take/accepting-state';
 
-/** Seventh step: takes the connection over from Fastify and opens the answer on it. */
+/** Takes the connection over from Fastify and opens the answer on it. */
 @Injectable()
-export class AnswerStep {
+export class AnswerOpening {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly accepting: AcceptingState,
@@ -26,7 +26,7 @@ export class AnswerStep {
   ) {}
 
   /** The fields that every part of the answer has. */
-  headOf({ call, checked }: Admission): AnswerHead {
+  headOf({ call, checked }: PlannedRequest): AnswerHead {
     const { request, answerId } = checked;
     const requestId = call.clientRequestId ?? request.requestId ?? call.requestId;
     return {
@@ -39,7 +39,7 @@ export class AnswerStep {
 
   /** `fail` ends the whole request with an error, in the cluster too. */
   open(
-    { call, checked, plans, faults }: Admission,
+    { call, checked, plans, faults }: PlannedRequest,
     head: AnswerHead,
     fail: (error: BatonError) => void,
   ): Answer {
@@ -58,7 +58,7 @@ export class AnswerStep {
   }
 
   /** Adds the load of the cluster for load balancers. */
-  private showLoad({ message, response }: Admission['call']): void {
+  private showLoad({ message, response }: PlannedRequest['call']): void {
     const load = orcaHeader(message.headers, this.cluster.living());
     if (load !== undefined) response.setHeader(ORCA_HEADER, load);
   }

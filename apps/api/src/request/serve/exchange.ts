@@ -32,8 +32,9 @@ export interface ExchangeParts {
    * and returns the fields that the client gets. May be called more than once.
    */
   readonly heldAs?: ((params: KvParams | undefined) => HeldFacts) | undefined;
-  /** Makes the answer; `fail` ends the whole exchange with an error. */
-  readonly answer: (fail: (error: BatonError) => void) => Answer;
+  /** One per sequence. */
+  readonly jobs: readonly EngineJob[];
+  readonly answer: Answer;
 }
 
 /**
@@ -43,27 +44,31 @@ export interface ExchangeParts {
  */
 export class Exchange implements SequenceOwner, ObservedRequest {
   isDirty = false;
-  readonly sequences: Sequence[] = [];
+  readonly sequences: readonly Sequence[];
   readonly call: Call;
   readonly head: AnswerHead;
   readonly id: string;
   readonly model: string;
   readonly generation: GenerationRequest;
   private readonly answer: Answer;
-  private unfinished = 0;
+  private unfinished: number;
   private isOver = false;
 
   constructor(
     private readonly host: ExchangeHost,
     private readonly parts: ExchangeParts,
   ) {
-    const { call, head, request } = parts;
+    const { call, head, request, jobs, answer } = parts;
     this.call = call;
     this.head = head;
     this.id = head.id;
     this.model = head.model;
     this.generation = request;
-    this.answer = parts.answer((error) => this.fail(error));
+    this.answer = answer;
+    speedUpTimers();
+    const nowMs = performance.now();
+    this.sequences = jobs.map((job, index) => host.table.open(this, { index, job, nowMs }));
+    this.unfinished = jobs.length;
   }
 
   get endpoint(): string {
@@ -83,17 +88,6 @@ export class Exchange implements SequenceOwner, ObservedRequest {
   /** True for the client's names of the request: the id of the answer or of the request. */
   isNamed(name: string): boolean {
     return name === this.id || name === this.call.requestId;
-  }
-
-  /** Opens one sequence per job; `jobOf` gets the stream id under which its tokens will come. */
-  openSequences(count: number, jobOf: (index: number, streamId: number) => EngineJob): void {
-    speedUpTimers();
-    const nowMs = performance.now();
-    for (let index = 0; index < count; index += 1) {
-      const opening = { index, nowMs, jobOf: (streamId: number) => jobOf(index, streamId) };
-      this.sequences.push(this.host.table.open(this, opening));
-    }
-    this.unfinished = count;
   }
 
   /** The broker has the jobs. */

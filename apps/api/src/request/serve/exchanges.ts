@@ -8,18 +8,17 @@ import { Observers } from '../../observers/port/observers';
 import { Legs } from '../../routers/legs';
 import type { Admission } from '../admit/admission';
 import { AdmissionGate } from '../admit/admission-gate';
-import { AnswerStep } from './answer-opening';
-import { Exchange, type ExchangeHost } from './exchange';
+import { Exchange, type ExchangeHost, type ExchangeParts } from './exchange';
+import { JobPlacement } from './job-placement';
 
 /** Interval of the checks whether requests have ended. */
 const SETTLED_CHECK_MS = 20;
 
-/**
- * Sixth step: ties the sequences of a request to its answer, until both are over. Owns the
- * exchanges of this process with unfinished answers.
- */
+type Parts = Pick<ExchangeParts, 'head' | 'jobs' | 'answer'>;
+
+/** Owns the exchanges of this process with unfinished answers. */
 @Injectable()
-export class ExchangeStep implements ExchangeHost {
+export class Exchanges implements ExchangeHost {
   private readonly live = new Set<Exchange>();
 
   constructor(
@@ -27,23 +26,26 @@ export class ExchangeStep implements ExchangeHost {
     readonly gate: AdmissionGate,
     readonly aborter: Aborter,
     readonly observers: Observers,
-    private readonly answering: AnswerStep,
+    private readonly placement: JobPlacement,
     private readonly legs: Legs,
     private readonly readers: ReaderWatch,
   ) {}
 
-  /** Opens the exchange of a request, still without sequences. It ends with the connection. */
-  open(admission: Admission): Exchange {
+  /** Opens the exchange of a request. It ends with the connection. */
+  open(admission: Admission, parts: Parts): Exchange {
     const { call, checked, leg } = admission;
-    const head = this.answering.headOf(admission);
     const exchange = new Exchange(this, {
+      ...parts,
       call,
-      head,
       request: checked.request,
       heldAs: leg.kind === 'none' && leg.reply === undefined ? undefined : this.legs.heldAs(leg),
-      answer: (fail) => this.answering.open(admission, head, fail),
     });
     this.follow(exchange, admission);
+    for (const sequence of exchange.sequences) {
+      sequence.waitingIn = admission.routes[0]!.stage;
+      if (sequence.job.placed !== undefined) this.placement.opened(sequence);
+    }
+    this.observers.opened(exchange);
     return exchange;
   }
 

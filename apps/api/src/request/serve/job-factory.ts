@@ -10,7 +10,8 @@ import { CallClasses } from '../../http/access/call-classes';
 import { PRIORITY_HEADER, priorityOf } from '../../http/priority-header';
 import { RequestSpans } from '../../observers/tracing/request-spans';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
-import type { Admission } from '../admit/admission';
+import { SequenceTable } from '../../frames/sequence-table';
+import type { PlannedRequest } from '../admit/admission';
 import { cacheSalt, type Route } from '../route/route';
 import { JobPlacement } from './job-placement';
 
@@ -40,6 +41,9 @@ interface JobContext {
 }
 
 interface PlannedSequence {
+  readonly index: number;
+  /** The stream under which its tokens come. */
+  readonly streamId: number;
   readonly plan: OutputPlan;
   readonly route: Route;
 }
@@ -54,6 +58,7 @@ export class JobFactory {
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     private readonly catalog: ModelCatalog,
+    private readonly table: SequenceTable,
     private readonly placement: JobPlacement,
     private readonly spans: RequestSpans,
     private readonly classes: CallClasses,
@@ -61,18 +66,19 @@ export class JobFactory {
     this.ranksClasses = classes.isOn && config.schedulingPolicy !== 'fcfs';
   }
 
-  /** Makes the job of a sequence from its index and the stream id under which tokens come. */
-  jobsOf(admission: Admission, head: AnswerHead): (index: number, streamId: number) => EngineJob {
+  /** The jobs of a request, one per sequence. Their streams are opened before any others. */
+  make(admission: PlannedRequest, head: AnswerHead): EngineJob[] {
     const { call, plans, routes } = admission;
     const context = this.contextOf(admission, head);
-    return (index, streamId) => {
-      const planned = { plan: plans[index]!, route: routes[index]! };
-      const job = this.jobOf({ index, streamId }, context, planned);
+    const streamIds = this.table.nextIds(routes.length);
+    return routes.map((route, index) => {
+      const planned = { index, streamId: streamIds[index]!, plan: plans[index]!, route };
+      const job = this.jobOf(context, planned);
       return this.placement.isOn ? this.placement.place(job, call) : job;
-    };
+    });
   }
 
-  private contextOf(admission: Admission, head: AnswerHead): JobContext {
+  private contextOf(admission: PlannedRequest, head: AnswerHead): JobContext {
     const { call, checked, charge, faults } = admission;
     const { request, isExecuted } = checked;
     const { headers } = call.message;
@@ -94,11 +100,7 @@ export class JobFactory {
     };
   }
 
-  private jobOf(
-    { index, streamId }: { readonly index: number; readonly streamId: number },
-    context: JobContext,
-    { plan, route }: PlannedSequence,
-  ): EngineJob {
+  private jobOf(context: JobContext, { index, streamId, plan, route }: PlannedSequence): EngineJob {
     const { request, arrivalUs, causeUs, adapter, traceparent, executes, priority, faults } =
       context;
     const prompt = request.prompts[Math.floor(index / request.choices)];
