@@ -14,6 +14,9 @@ import { renderErrorAt } from './error-renderer';
 import { KnownRoutes } from './known-routes';
 import { pathOf } from './request-context';
 
+/** Characters of a path that an error repeats. */
+const MAX_PATH = 200;
+
 /** Turns every error thrown before the answer into the dialect's error. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
@@ -36,6 +39,13 @@ export class ErrorFilter implements ExceptionFilter {
     void reply.code(status).headers(headers).send(body);
   }
 
+  private wayFrom(path: string): string {
+    if (path === '/') return 'Nothing is served at /. See /v1 (API), /ui (live page), /docs.';
+    const near = this.routes.nearestTo(path);
+    const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+    return `Nothing is served at ${path}.${hint}`;
+  }
+
   private errorOf(exception: unknown, url: string): BatonError {
     if (exception instanceof BatonError) return exception;
     const status = exception instanceof HttpException ? exception.getStatus() : 500;
@@ -43,7 +53,7 @@ export class ErrorFilter implements ExceptionFilter {
       case 404:
         return this.routes.methodsOf(url)
           ? new BatonError('method_not_allowed')
-          : new BatonError('not_found', `Nothing is served at ${pathOf(url).slice(0, 200)}.`);
+          : new BatonError('not_found', this.wayFrom(pathOf(url).slice(0, MAX_PATH)));
       case 413:
         return new BatonError('body_too_large');
       case 414:

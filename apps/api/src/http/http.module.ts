@@ -21,7 +21,7 @@ import { CallClasses } from './access/call-classes';
 import { ErrorFilter } from './error.filter';
 import { KnownRoutes } from './known-routes';
 import { Listeners } from './listeners';
-import { contextOf } from './request-context';
+import { contextOf, pathOf } from './request-context';
 import { CONFIG } from '../tokens';
 import { ReaderWatch } from './streaming/reader-watch';
 
@@ -92,7 +92,8 @@ function accessLog(logger: Logger): Parameters<typeof LoggerModule.forRoot>[0] {
       quietReqLogger: true,
       genReqId: (message) => contextOf(message).requestId,
       serializers: {
-        req: ({ method, url }: IncomingMessage) => ({ method, url }),
+        // A query can have a key.
+        req: ({ method, url }: IncomingMessage) => ({ method, url: pathOf(url) }),
         res: ({ statusCode }: ServerResponse) => ({ statusCode }),
       },
       wrapSerializers: false,

@@ -53,6 +53,28 @@ for (const dialect of ['openai', 'vllm'] as const) {
       }
     });
 
+    it.each([
+      ['/v1/v1/chat/completions', '/v1/chat/completions'],
+      ['/chat/completions', '/v1/chat/completions'],
+      ['/v1/completions/', '/v1/completions'],
+      ['//v1//models', '/v1/models'],
+      ['/v1/health', '/health'],
+      ['/v1/chat/completion?x=1', '/v1/chat/completions'],
+      ['/v1/completely/other', undefined],
+      [`/v1/${'chat/'.repeat(60)}`, undefined],
+    ])('a wrong path proposes the one that is meant: %s', async (path, meant) => {
+      const text = await (await ask('POST', path)).text();
+      if (dialect === 'vllm') expect(text).toBe('{"detail":"Not Found"}');
+      else if (meant === undefined) expect(text).not.toContain('Did you mean');
+      else expect(text).toContain(`Did you mean ${meant}?`);
+    });
+
+    it('the root names what is served', async () => {
+      const text = await (await ask('GET', '/')).text();
+      for (const path of dialect === 'vllm' ? ['Not Found'] : ['/v1', '/ui', '/docs'])
+        expect(text).toContain(path);
+    });
+
     it.each(['GET', 'POST', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
       '%s of an unknown path is a 404',
       async (method) => {
