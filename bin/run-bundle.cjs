@@ -39,9 +39,9 @@ function exportsOf(path, script = scriptOf(path)) {
   return module.exports;
 }
 
-/** Runs one file of a bundle, once for a process or thread. */
+/** Runs one file of a bundle, once for a process or thread. Returns what the file exports. */
 function runBundle(path, file) {
-  exportsOf(path)[file]();
+  return exportsOf(path)[file]();
 }
 
 module.exports = { codeFileOf, exportsOf, runBundle, scriptOf };

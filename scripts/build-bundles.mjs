@@ -38,6 +38,7 @@ const SEPARATE = [
   'cli-progress',
   /^gpt-tokenizer/,
   'msgpackr-extract',
+  'piscina',
   'undici',
   'yaml',
 ];
@@ -185,6 +186,6 @@ function starter(name, file) {
   return `'use strict';
 // Written by scripts/build-bundles.mjs.
 const { join } = require('node:path');
-require('${up}/bin/run-bundle.cjs').runBundle(join(__dirname, '${path}'), '${file}');
+module.exports = require('${up}/bin/run-bundle.cjs').runBundle(join(__dirname, '${path}'), '${file}');
 `;
 }

@@ -41,15 +41,9 @@ export class PlanStep {
       const isPrefillLeg = route.flow === 'hold' || isPooling === true || isExecuted === true;
       places.push({ index, room, isPrefillLeg, answers: sources[at] });
     }
-    if (threaded !== undefined) {
-      return this.threads.plan(threaded, this.placed(request, places), call);
-    }
-    const isConfined = request.constraint !== undefined || request.tools !== undefined;
-    if (!isConfined) return this.planned(request, places);
-    return this.threads.planConfined(call, this.catalog.limitsOf(call.tenant), {
-      places: () => this.placed(request, places),
-      plan: () => this.planned(request, places),
-    });
+    return threaded === undefined
+      ? this.planned(request, places)
+      : this.threads.plan(threaded, this.placed(request, places), call);
   }
 
   private planned(request: GenerationRequest, places: readonly SequencePlace[]): OutputPlan[] {

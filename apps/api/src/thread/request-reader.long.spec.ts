@@ -12,7 +12,6 @@ import { openTextParts, type TextParts } from '../request/plan/text-setup';
 import type { ThreadSource } from '../request/take/call';
 import {
   type AnswerForm,
-  MAX_WORK,
   type Taken,
   type ThreadData,
   type ThreadResult,
@@ -52,7 +51,7 @@ function sourceOf(endpointReader: string, body: unknown): ThreadSource {
 
 /** The result of a task, copied as between two threads. */
 function performed<Value>(task: ThreadTask, by = reader): Value {
-  const { value } = by.perform(structuredClone({ task, work: MAX_WORK }));
+  const { value } = by.perform(structuredClone(task));
   const result = structuredClone(value) as ThreadResult<Value>;
   if (result.refusal !== undefined) throw refusalFrom(result.refusal);
   return result.value;
@@ -176,38 +175,6 @@ describe('a thread that reads, plans and answers', () => {
     const source = sourceOf('chat', { messages: [USER], response_format });
     const refused = caught(() => performed({ kind: 'take', source }));
     expect(refused).toMatchObject({ code: 'request_too_complex' });
-  });
-
-  describe('counts the work of a request', () => {
-    const p = { type: 'string', pattern: '^a{100}b*c{50}$' };
-    // A constraint of this length is not cached, so that its work is the same each time.
-    const description = 'x'.repeat(40_000);
-    const json_schema = { name: 'p', schema: { type: 'object', properties: { p }, description } };
-    const body = { messages: [USER], response_format: { type: 'json_schema', json_schema } };
-    const source = { ...sourceOf('chat', body), ticket: 9 };
-    const places = [{ index: 0, room: Infinity, isPrefillLeg: false, given: undefined }];
-    const workOf = (by: RequestReader, task: ThreadTask, work = MAX_WORK): number => {
-      const result = by.perform({ task, work }).value as ThreadResult<unknown>;
-      if (result.refusal !== undefined) throw refusalFrom(result.refusal);
-      return result.work;
-    };
-
-    it('once, whichever thread has its tasks', () => {
-      const [one, other] = [new RequestReader(DATA, parts), new RequestReader(DATA, parts)];
-      const taken = workOf(one, { kind: 'take', source });
-      expect(taken).toBeGreaterThan(100);
-      const planned = workOf(one, { kind: 'plan', source, places });
-      expect(planned).toBeLessThan(taken);
-      expect(workOf(other, { kind: 'plan', source, places })).toBe(planned);
-    });
-
-    it('over all its tasks, up to what it has left', () => {
-      const taken = workOf(new RequestReader(DATA, parts), { kind: 'take', source });
-      const of = (work: number): number =>
-        workOf(new RequestReader(DATA, parts), { kind: 'take', source }, work);
-      expect(of(taken)).toBe(taken);
-      expect(caught(() => of(taken - 1))).toMatchObject({ code: 'request_too_complex' });
-    });
   });
 
   it('refuses to write more log-probabilities than fit into its memory', () => {

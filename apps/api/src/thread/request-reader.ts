@@ -1,5 +1,5 @@
 import { BatonError } from '@baton/contract';
-import { assert, isObject, withinWork, WorkExceeded, workSpent } from '@baton/kernel';
+import { assert, isObject, withinWork, WorkExceeded } from '@baton/kernel';
 import {
   type GenerationRequest,
   type PlanContext,
@@ -8,7 +8,6 @@ import {
 } from '@baton/openai';
 import { lengthOfLoaded } from '@baton/responses';
 import type { StructuredText } from '@baton/text';
-import type { Performed } from '../work-pool/serve-work';
 import type { ResponseExtra } from '../endpoints/responses/response-readers';
 import { parsedBytes } from '../http/body/large-body';
 import { writtenBody } from '../request/answer/written';
@@ -16,13 +15,7 @@ import { fixedLimits, planContext } from '../request/plan/model-context';
 import type { TextParts } from '../request/plan/text-setup';
 import type { EndpointReader, Reading, ThreadSource } from '../request/take/call';
 import { bodyAnswer } from '../request/threads/body-answers';
-import {
-  type AllowedTask,
-  MAX_WORK,
-  type Taken,
-  type ThreadData,
-  type ThreadTask,
-} from '../request/threads/messages';
+import type { Performed, Taken, ThreadData, ThreadTask } from '../request/threads/messages';
 import { packPlans, unpackPlans } from '../request/threads/packed-plans';
 import { plainRefusal } from '../request/threads/plain-refusal';
 import { endpointReaders } from './endpoint-readers';
@@ -30,6 +23,11 @@ import { ReadingCache } from './reading-cache';
 
 /** Longest field of a body that the event loop reads, in characters. */
 const MAX_FIELD = 4_096;
+/**
+ * Most units of `spendWork` of one task: schemas, patterns, grammars and log-probabilities of so
+ * many units take up to 1 s and 150 MiB (docs/limits.md). The count is the same on every machine.
+ */
+const MAX_WORK = 3_000_000;
 /** Most members of such a field when it is an object or a list. */
 const MAX_MEMBERS = 64;
 
@@ -47,8 +45,6 @@ export class RequestReader {
   private readonly limits: RequestLimits;
   private readonly plans: PlanContext;
   private readonly cache = new ReadingCache<Read>();
-  /** Units of work of the present task that an earlier task of the request has paid for. */
-  private paidBefore = 0;
 
   constructor({ config, keepsText }: ThreadData, parts: TextParts) {
     this.readers = endpointReaders(config);
@@ -57,13 +53,10 @@ export class RequestReader {
   }
 
   /** A refusal is returned as a result, because an error would lose its class between threads. */
-  perform(allowed: unknown): Performed {
-    const { task, work: mostWork } = allowed as AllowedTask;
-    const before = workSpent();
-    this.paidBefore = 0;
+  perform(task: ThreadTask): Performed {
     try {
-      const { value, transfer = [] } = withinWork(mostWork, () => this.done(task));
-      return { value: { value, work: workSpent() - before - this.paidBefore }, transfer };
+      const { value, transfer } = withinWork(MAX_WORK, () => this.done(task));
+      return { value: { value }, ...(transfer && { transfer }) };
     } catch (error) {
       const refusal = error instanceof WorkExceeded ? TOO_COMPLEX : error;
       if (refusal instanceof BatonError) return { value: { refusal: plainRefusal(refusal) } };
@@ -123,17 +116,10 @@ export class RequestReader {
     return inBytes(writtenBody((http) => make({ http, head, plans, options }), ends, facts));
   }
 
-  /**
-   * The reading of an earlier task of the request, or a new one. Chance decides which, so the work
-   * of a new one is not counted again.
-   */
+  /** The reading of an earlier task of the request, or a new one, which is no work of this task. */
   private readingFor(source: ThreadSource): Read {
     const cached = this.cache.get(source.ticket);
-    if (cached !== undefined) return cached;
-    const before = workSpent();
-    const read = withinWork(MAX_WORK, () => this.keep(source, bodyOf(source)));
-    this.paidBefore += workSpent() - before;
-    return read;
+    return cached ?? withinWork(MAX_WORK, () => this.keep(source, bodyOf(source)));
   }
 
   private keep(source: ThreadSource, body: unknown): Read {

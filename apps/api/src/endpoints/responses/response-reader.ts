@@ -9,7 +9,6 @@ import { makeCall, type Received } from '../../request/take/call';
 import {
   type AnswerInput,
   type CallFor,
-  newBudget,
   type ReadBody,
   RequestThreads,
 } from '../../request/threads/request-threads';
@@ -54,14 +53,13 @@ export class ResponseReader {
     { isMessage = false, recall }: Arrival = {},
   ): Promise<ReadResponse> {
     const owner = tenantOf(received.request);
-    const budget = newBudget();
     const limits = this.catalog.limitsOf(owner);
-    const links = await this.links(received.body, { limits, extra: { isMessage }, budget });
+    const links = await this.links(received.body, { limits, extra: { isMessage } });
     const loaded = await this.memory.load(links, { owner, recall });
     const isHeavy = lengthOfLoaded(loaded) > MAX_PARSED_BYTES;
     const reader = { ...this.readers[kind], extra: { loaded, isMessage }, isHeavy };
     const call = { ...makeCall(reader, received), reader };
-    const read = await this.threads.read<ResponseReading>(call, limits, budget);
+    const read = await this.threads.read<ResponseReading>(call, limits);
     const { context, input } = read.reading;
     const { reasoningEvents } = this.config;
     const request = requestOf(read.reading);

@@ -95,20 +95,6 @@ export interface ThreadSource {
   readonly extra: unknown;
 }
 
-/** A body that a thread has read. */
-export interface ThreadWork {
-  readonly source: ThreadSource;
-  readonly budget: ThreadBudget;
-}
-
-/** The remaining budget of one request in the threads, over all its tasks. */
-export interface ThreadBudget {
-  /** CPU time, ms. */
-  cpuMs: number;
-  /** Units of `spendWork`. */
-  work: number;
-}
-
 /** A checked call: the cluster's work for it, and the form of its answer. */
 export interface CheckedRequest {
   readonly request: GenerationRequest;
@@ -121,7 +107,7 @@ export interface CheckedRequest {
    * Set when a thread has read the body; a thread then also plans it. Undefined when the event loop
    * does both.
    */
-  readonly threaded?: ThreadWork | undefined;
+  readonly threaded?: ThreadSource | undefined;
   readonly answer: (parts: AnswerParts) => Answer;
   /** Writes the stored document in one piece; undefined when nothing is stored. */
   readonly document?: (parts: AnswerParts) => Answer;

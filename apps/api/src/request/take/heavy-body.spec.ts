@@ -15,6 +15,9 @@ describe('a body', () => {
     { messages: MESSAGES, tools: null, response_format: null, logprobs: false },
     { messages: MESSAGES, n: 2, tools: [], response_format: {}, structured_outputs: {} },
     { prompt: many(5_000, 17), max_tokens: 16 },
+    { messages: MESSAGES, response_format: { type: 'text' } },
+    { input: 'x', text: { format: { type: 'text' } } },
+    { text: 'the prompt of SGLang', sampling_params: { max_new_tokens: 4 } },
     { prompt: 'x', ignore_eos: true, max_tokens: 4_000 },
     { input: 'x', include: ['reasoning.encrypted_content'], max_output_tokens: 100_000 },
     null,
@@ -26,6 +29,10 @@ describe('a body', () => {
 
   it.each([
     { messages: many(65, MESSAGES[0]) },
+    { messages: MESSAGES, tools: [{ type: 'function', function: { name: 'f' } }] },
+    { messages: MESSAGES, response_format: { type: 'json_schema', json_schema: {} } },
+    { input: 'x', text: { format: { type: 'json_schema', schema: {} } } },
+    { text: 'x', sampling_params: { regex: 'a+' } },
     { prompt: many(17, 'x') },
     { input: many(17, 'x') },
     { prompt: 'x', n: 17 },

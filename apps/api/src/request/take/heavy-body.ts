@@ -16,6 +16,12 @@ const SCORING = ['logprobs', 'return_logprob'];
 const SHOWN = ['top_logprobs', 'logprobs', 'top_logprobs_num'];
 /** The value of `include` that corresponds to `logprobs` of the other endpoints. */
 const INCLUDED_LOGPROBS = 'message.output_text.logprobs';
+/** Fields that constrain a text: schemas, patterns, grammars and tools with their arguments. */
+const CONSTRAINING = [
+  ...['tools', 'functions', 'response_format', 'structured_outputs', 'output_format'],
+  ...['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar', 'output_config'],
+  ...['json_schema', 'regex', 'ebnf', 'structural_tag'],
+];
 /** Limits of lists whose entries take up to 0.2 ms each on a slow core: 20 ms in all. */
 const LISTS: readonly (readonly [field: string, most: number])[] = [
   ['messages', 64],
@@ -34,8 +40,8 @@ const MAX_SEQUENCES = 16;
 const MAX_SCORED = 8_192;
 
 /**
- * Whether a parsed body takes too long to read, plan or answer on the event loop, by its counts
- * alone. The loop counts the work of the others and stops within a bound.
+ * Whether a body is read, planned and answered in a thread: when it is long or has many entries,
+ * choices or log-probabilities, and when it constrains its text.
  */
 export function isHeavyBody(body: unknown): boolean {
   if (body instanceof LargeBody) return true;
@@ -47,10 +53,21 @@ export function isHeavyBody(body: unknown): boolean {
     // A prompt of token ids costs next to nothing per id.
     if (Array.isArray(list) && list.length > most && typeof list[0] !== 'number') return true;
   }
+  if (CONSTRAINING.some((field) => constrains(fields[field]))) return true;
+  // In responses an object with the format; for SGLang the prompt.
+  if (isObject(fields['text']) && constrains(fields['text'])) return true;
   return MULTIPLYING.some((field) => (fields[field] ?? false) !== false) && isMultiplied(fields);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** A format of type text, an empty list and `{}` constrain nothing. */
+function constrains(value: unknown): boolean {
+  if (Array.isArray(value) || typeof value === 'string') return value.length > 0;
+  if (!isObject(value)) return false;
+  const { format = value } = value;
+  return Object.keys(value).length > 0 && !(isObject(format) && format['type'] === 'text');
+}
 
 /** Whether a field that may multiply the work of a request makes it heavy. */
 function isMultiplied(fields: Fields): boolean {

@@ -72,23 +72,10 @@ export interface PlainRefusal {
 }
 
 export type ThreadResult<Value> =
-  | {
-      readonly value: Value;
-      /** Units of `spendWork` that the task took. */
-      readonly work: number;
-      readonly refusal?: undefined;
-    }
-  | { readonly refusal: PlainRefusal };
+  { readonly value: Value; readonly refusal?: undefined } | { readonly refusal: PlainRefusal };
 
-/** A task, with the units of `spendWork` that its request has left. */
-export interface AllowedTask {
-  readonly task: ThreadTask;
-  readonly work: number;
+/** The result of a task in its thread. Objects in `transfer` are not copied. */
+export interface Performed {
+  readonly value: unknown;
+  readonly transfer?: readonly ArrayBuffer[];
 }
-
-/**
- * Most units of `spendWork` of one request in the threads: schemas, patterns, grammars and
- * log-probabilities of so many units take up to 1 s of CPU time and 150 MiB (docs/limits.md). The
- * count is the same on every machine.
- */
-export const MAX_WORK = 3_000_000;
