@@ -38,7 +38,7 @@ export type { Tokenizer } from './tokenizers/tokenizer';
 export { vocabularyOf } from './vocabulary';
 export { readTokenizerJson } from './tokenizers/json-tokenizer';
 export { TokenizerError } from './tokenizers/tokenizer-error';
-export { segmentText, visibleText } from './visible-text';
+export { segmentText, textOfIds, visibleText } from './visible-text';
 export { type RawJson, rawArray, rawEntries, rawIds, rawObject } from './raw-json';
 export { constrain, type Constraint } from './structured/constrain';
 export { ConstraintError } from './structured/constraint-error';
