@@ -32,12 +32,15 @@ const CONTENTS = {
 const REHEARSAL_MS = 120_000;
 /** Packages that few processes use. They load from node_modules, as does native code. */
 const SEPARATE = [
+  '@eslint-community/regexpp',
   '@grpc/grpc-js',
+  '@huggingface/jinja',
   '@huggingface/tokenizers',
   /^@opentelemetry\/(?!api$)/,
   'cli-progress',
   /^gpt-tokenizer/,
   'msgpackr-extract',
+  'refa',
   'undici',
   'yaml',
 ];

@@ -1,5 +1,5 @@
 import { Pattern } from './regex/pattern';
-import { RegexError } from './regex/regex-node';
+import { RegexError } from './regex/regex-error';
 
 export { RegexError as TextPatternError };
 
