@@ -21,12 +21,19 @@ export {
 } from './templates/chat-template';
 export { CHATML } from './templates/chatml';
 export {
-  KNOWN_MARKUP,
   TEMPLATE_NAMES,
+  type TemplateName,
   templateNamed,
   templateOfJinja,
   templateOfModel,
 } from './templates/choose-template';
+export {
+  ChatTemplateError,
+  type Conversation,
+  JinjaTemplate,
+  placeholder,
+  type TemplateMessage,
+} from './templates/jinja-template';
 export type { Marker } from './tokenizers/markers';
 export {
   defaultTokenizer,

@@ -1,4 +1,4 @@
-import { choice, optionalText } from '../option';
+import { choice, optionalText, text } from '../option';
 
 /** The text of answers, and the counting of texts. */
 export const TEXT = {
@@ -29,13 +29,11 @@ export const TEXT = {
       'its folder).',
     unset: 'the tokenizer.json in the folder that model names, else o200k',
   }),
-  chatTemplate: choice(
-    ['auto', 'chatml', 'qwen', 'llama-3', 'llama-3.1', 'mistral', 'deepseek', 'gemma', 'harmony'],
-    'auto',
-    {
-      help:
-        'Template that turns conversations into prompts. auto uses the chat template in the ' +
-        "folder that model names, else that of the model's name; chatml for unknown names.",
-    },
-  ),
+  chatTemplate: text('auto', {
+    help:
+      'Template that turns conversations into prompts: auto, the path of a Jinja file, or the ' +
+      'built-in chatml, qwen, llama-3, llama-3.1, mistral, deepseek, gemma or harmony. auto uses ' +
+      "the chat template in the folder that model names, else that of the model's name; chatml " +
+      'for unknown names.',
+  }),
 } as const;

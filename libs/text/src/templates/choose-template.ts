@@ -3,6 +3,7 @@ import { CHATML, QWEN } from './chatml';
 import { DEEPSEEK } from './deepseek';
 import { GEMMA } from './gemma';
 import { HARMONY } from './harmony';
+import type { JinjaTemplate } from './jinja-template';
 import { LLAMA_3, LLAMA_3_1 } from './llama';
 import { MISTRAL } from './mistral';
 
@@ -46,16 +47,11 @@ const MARKUP: readonly (readonly [readonly string[], TemplateName])[] = [
   [['<|im_start|>'], 'chatml'],
 ];
 
-/** Markup by which a chat template is recognised. */
-export const KNOWN_MARKUP = [...new Set(MARKUP.map(([[first = '']]) => first))];
-
-/**
- * The template whose markup the Jinja text of a model's chat template contains, together with that
- * text. The text is searched, not run. Undefined: no known markup.
- */
-export function templateOfJinja(jinja: string): ChatTemplate | undefined {
-  const family = MARKUP.find(([texts]) => texts.every((text) => jinja.includes(text)));
-  return family && { ...TEMPLATES[family[1]], jinja };
+/** The family whose markup a Jinja template writes; ChatML for unknown markup. */
+export function templateOfJinja(jinja: JinjaTemplate): ChatTemplate {
+  const { source } = jinja;
+  const family = MARKUP.find(([texts]) => texts.every((text) => source.includes(text)));
+  return { ...TEMPLATES[family?.[1] ?? 'chatml'], jinja };
 }
 
 export function templateNamed(name: TemplateName): ChatTemplate {

@@ -52,9 +52,16 @@ describe('tokenizers', () => {
 });
 
 describe('chat templates', () => {
-  it('are the same in the option and in the library', () => {
-    const { form } = optionOf('chatTemplate');
-    expect(form).toMatchObject({ choices: ['auto', ...TEMPLATE_NAMES] });
+  it('are all named in the help of the option', () => {
+    const { help } = optionOf('chatTemplate');
+    for (const name of TEMPLATE_NAMES) expect(help).toMatch(new RegExp(`\\b${name}\\b`));
+  });
+
+  it('are refused in one sentence with the list of names', async () => {
+    await expect(open({ chatTemplate: 'alpaca' })).rejects.toThrow(
+      "chat_template 'alpaca' is not known: set auto, one of chatml, qwen, llama-3, llama-3.1, " +
+        'mistral, deepseek, gemma, harmony, or the path of a Jinja file.',
+    );
   });
 
   it.each([
@@ -62,7 +69,7 @@ describe('chat templates', () => {
     [{ model: 'gpt-oss-20b' }, 'harmony'],
     [{ model: 'llama-3.1-8b' }, 'llama-3.1'],
     [{ model: 'opt-13b' }, 'chatml'],
-    [{ model: 'qwen3-8b', chatTemplate: 'gemma' as const }, 'gemma'],
+    [{ model: 'qwen3-8b', chatTemplate: 'gemma' }, 'gemma'],
   ])('go by the model, or by name: %j', async (config, name) => {
     expect((await open(config)).parts.template.name).toBe(name);
   });

@@ -1,10 +1,19 @@
-import { type BatonConfig, type TextFiles, textFilesOf, modelFolderOf } from '@baton/config';
+import { existsSync } from 'node:fs';
+import {
+  type BatonConfig,
+  modelFolderOf,
+  type TextFiles,
+  textFilesOf,
+  UsageError,
+} from '@baton/config';
 import { unreachable } from '@baton/kernel';
 import type { Logger } from '@baton/telemetry';
 import {
   type ChatTemplate,
   loadTokenizer,
   type OutputLengthModel,
+  TEMPLATE_NAMES,
+  type TemplateName,
   templateNamed,
   templateOfModel,
   type Tokenizer,
@@ -14,7 +23,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { lengthModelOf, reasoningLengthModelOf } from './length-model';
 import { datasetModel, openDataset, type OpenedDataset } from './text-models/dataset/open-dataset';
 import { ECHO } from './text-models/echo';
-import { templateOfFolder, tokenizerOfFolder } from './model-folder';
+import { templateOfFile, templateOfFolder, tokenizerOfFolder } from './model-folder';
 import { openTokenizer } from './open-tokenizer';
 import { RulesModel } from './text-models/rules/rules-model';
 import type { TextModel } from './text-models/text-model';
@@ -97,10 +106,21 @@ async function openTokenizerFor({ tokenizer, model }: BatonConfig): Promise<Toke
 }
 
 async function openTemplateFor({ chatTemplate, model }: BatonConfig): Promise<ChatTemplate> {
-  if (chatTemplate !== 'auto') return templateNamed(chatTemplate);
+  if (isTemplateName(chatTemplate)) return templateNamed(chatTemplate);
   const folder = modelFolderOf(model);
+  if (chatTemplate !== 'auto') {
+    if (existsSync(chatTemplate)) return templateOfFile(chatTemplate, folder);
+    throw new UsageError(
+      `chat_template '${chatTemplate}' is not known: set auto, one of ` +
+        `${TEMPLATE_NAMES.join(', ')}, or the path of a Jinja file.`,
+    );
+  }
   const own = folder === undefined ? undefined : await templateOfFolder(folder);
   return own ?? templateOfModel(model);
+}
+
+function isTemplateName(name: string): name is TemplateName {
+  return (TEMPLATE_NAMES as readonly string[]).includes(name);
 }
 
 interface Opened {

@@ -37,7 +37,7 @@ export interface InlineFlags {
  * A pattern in the common part of ECMAScript's, Python's and Rust's syntax as a pattern of
  * ECMAScript with the flag `u`: group names and the marks of atomic groups and possessive
  * quantifiers are dropped, since they change no language or allow a part of it; `\A`, `\Z` and `\z`
- * are `^` and `$`; inline flags are told beside the text. Throws `RegexError`; other
+ * are `^` and `$`; `flagsAt` has the inline flags. Throws `RegexError`; other
  * faults are left to the parser.
  */
 export function ecmaSource(pattern: string): EcmaSource {
