@@ -1,5 +1,11 @@
 import { choice, optionalText, text } from '../option';
 
+/** Values of `chat_template` that are no file: auto, and the built-in templates. */
+export const CHAT_TEMPLATES = [
+  ...(['auto', 'chatml', 'qwen', 'llama-3', 'llama-3.1'] as const),
+  ...(['mistral', 'deepseek', 'gemma', 'harmony'] as const),
+];
+
 /** The text of answers, and the counting of texts. */
 export const TEXT = {
   textModel: choice(['simulated', 'echo', 'random', 'dataset', 'rules'], 'simulated', {
@@ -31,9 +37,8 @@ export const TEXT = {
   }),
   chatTemplate: text('auto', {
     help:
-      'Template that turns conversations into prompts: auto, the path of a Jinja file, or the ' +
-      'built-in chatml, qwen, llama-3, llama-3.1, mistral, deepseek, gemma or harmony. auto uses ' +
-      "the chat template in the folder that model names, else that of the model's name; chatml " +
-      'for unknown names.',
+      `Template that turns conversations into prompts: one of ${CHAT_TEMPLATES.join(', ')}, or ` +
+      'the path of a Jinja file. auto uses the chat template in the folder that model names, ' +
+      "else that of the model's name; chatml for unknown names.",
   }),
 } as const;

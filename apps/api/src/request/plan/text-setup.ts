@@ -1,18 +1,10 @@
-import { existsSync } from 'node:fs';
-import {
-  type BatonConfig,
-  modelFolderOf,
-  type TextFiles,
-  textFilesOf,
-  UsageError,
-} from '@baton/config';
+import { type BatonConfig, modelFolderOf, type TextFiles, textFilesOf } from '@baton/config';
 import { unreachable } from '@baton/kernel';
 import type { Logger } from '@baton/telemetry';
 import {
   type ChatTemplate,
   loadTokenizer,
   type OutputLengthModel,
-  TEMPLATE_NAMES,
   type TemplateName,
   templateNamed,
   templateOfModel,
@@ -105,22 +97,14 @@ async function openTokenizerFor({ tokenizer, model }: BatonConfig): Promise<Toke
   return own ?? loadTokenizer('o200k');
 }
 
-async function openTemplateFor({ chatTemplate, model }: BatonConfig): Promise<ChatTemplate> {
-  if (isTemplateName(chatTemplate)) return templateNamed(chatTemplate);
+async function openTemplateFor(config: BatonConfig): Promise<ChatTemplate> {
+  const { chatTemplate, model } = config;
   const folder = modelFolderOf(model);
-  if (chatTemplate !== 'auto') {
-    if (existsSync(chatTemplate)) return templateOfFile(chatTemplate, folder);
-    throw new UsageError(
-      `chat_template '${chatTemplate}' is not known: set auto, one of ` +
-        `${TEMPLATE_NAMES.join(', ')}, or the path of a Jinja file.`,
-    );
-  }
+  const file = textFilesOf(config).chatTemplate;
+  if (file !== undefined) return templateOfFile(file, folder);
+  if (chatTemplate !== 'auto') return templateNamed(chatTemplate as TemplateName);
   const own = folder === undefined ? undefined : await templateOfFolder(folder);
   return own ?? templateOfModel(model);
-}
-
-function isTemplateName(name: string): name is TemplateName {
-  return (TEMPLATE_NAMES as readonly string[]).includes(name);
 }
 
 interface Opened {
