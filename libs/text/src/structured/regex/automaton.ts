@@ -4,6 +4,8 @@ import { characterSets, MAX_CHARACTER, type Place } from './character-sets';
 import { RegexError } from './regex-error';
 
 const MAX_NODES = 10_000;
+/** Cost of making one node, in steps of a search. */
+const NODE_WORK = 6;
 /** Steps after which the search for a match ends, far below one second of a core. */
 const MAX_STEPS = 4_000_000;
 /** Number of nodes whose marks are allocated in the time of one step. */
@@ -60,7 +62,7 @@ export function automatonOf(regex: NoParent<Concatenation>): Automaton {
   }
   // The last node is unreachable in an automaton without a text.
   const all = [...new Set([...fa.nodes(), fa.final])];
-  spendWork(all.length);
+  spendWork(all.length * NODE_WORK);
   const indices = new Map<ENFA.ReadonlyNode, number>(all.map((node, i) => [node, i]));
   const { places } = characterSets();
   const ends = new Ends();

@@ -18,7 +18,7 @@ const MAX_STATES = 10_000;
 const MAX_EDGES = 40_000;
 const MAX_PIECES = 200;
 /** Work of a new state or edge in nodes: it is stored, under a key of its own. */
-const EDGE_WORK = 4;
+const EDGE_WORK = 8;
 /** Limit of nodes visited in the search for states: a fraction of a second. */
 const MAX_STEPS = 1_500_000;
 

@@ -6,6 +6,8 @@ import { type EcmaSource, ecmaSource } from './ecma-source';
 import { RegexError } from './regex-error';
 
 const MAX_LENGTH = 20_000;
+/** Cost of reading one character, in steps of a search. */
+const CHARACTER_WORK = 10;
 /**
  * Number of optional copies at which a repetition counts as endless. No generated text is that
  * long.
@@ -30,7 +32,7 @@ export function parseRegex(pattern: string): Regex {
   if (pattern.length > MAX_LENGTH) {
     throw new RegexError(`the pattern is longer than ${MAX_LENGTH} characters`);
   }
-  spendWork(pattern.length);
+  spendWork(pattern.length * CHARACTER_WORK);
   const source = ecmaSource(pattern);
   const { alternatives } = parsed(source);
   const [first] = alternatives;
