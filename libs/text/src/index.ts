@@ -49,5 +49,5 @@ export { segmentText, textOfIds, visibleText } from './visible-text';
 export { type RawJson, rawArray, rawEntries, rawIds, rawObject } from './raw-json';
 export { constrain, type Constraint } from './structured/constrain';
 export { ConstraintError } from './structured/constraint-error';
-export { TextPatternError, patternTest } from './structured/pattern-test';
+export { loadPatterns, TextPatternError, patternTest } from './structured/pattern-test';
 export { type StructuredText } from './structured/structured-text';

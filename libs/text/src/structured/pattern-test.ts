@@ -20,3 +20,11 @@ export function patternTest(source: string): (text: string) => boolean {
     }
   };
 }
+
+/**
+ * Loads the parser and the automata of patterns: some 60 ms, which no request should hold a loop
+ * for.
+ */
+export function loadPatterns(): void {
+  patternTest('a')('');
+}

@@ -84,6 +84,13 @@ describe('a conversation by a Jinja template', () => {
     expect(rendered(MISTRAL_JINJA, messages, more)).toBe('<s>[INST] Hi[/INST] The answer is');
   });
 
+  it('has lists of parts for a template that reads no texts', () => {
+    const source =
+      "{% for m in messages %}{% for part in m.content %}{% if part.type == 'text' %}" +
+      '[{{ part.text }}]{% endif %}{% endfor %}{% endfor %}';
+    expect(rendered(source, [SYSTEM, USER])).toBe('[Be brief.][Hi]');
+  });
+
   it('has a template of its own with tools, where the model has one', () => {
     const strftimeNow = (): string => '';
     const template = new JinjaTemplate('plain', { toolUse: 'tools', strftimeNow });

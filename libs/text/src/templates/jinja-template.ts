@@ -19,6 +19,9 @@ export class ChatTemplateError extends Error {
   }
 }
 
+/** A template that failed on its own, without `raise_exception`. */
+class FailedTemplate extends ChatTemplateError {}
+
 /** What a model's folder gives to its template. */
 export interface JinjaOptions {
   /** The template for conversations with tools; default: the only one. */
@@ -51,6 +54,8 @@ export interface Conversation {
 export class JinjaTemplate {
   private readonly program: Template;
   private readonly toolProgram: Template;
+  /** Whether the template reads contents as lists of parts, and no texts. */
+  private readonly readsParts: boolean;
   /** The special tokens of a tokenizer, and those of other models that the template writes. */
   private special: { readonly tokenizer: Tokenizer; readonly pattern: RegExp } | undefined;
 
@@ -61,6 +66,7 @@ export class JinjaTemplate {
   ) {
     this.program = parsed(source);
     this.toolProgram = options.toolUse === undefined ? this.program : parsed(options.toolUse);
+    this.readsParts = !this.takes('x') && this.takes(partsOf('x'));
   }
 
   /** Throws `ChatTemplateError` with the message of the template's `raise_exception`. */
@@ -105,13 +111,34 @@ export class JinjaTemplate {
 
   private run(conversation: Conversation): string {
     const { messages, tools, documents, addGenerationPrompt, variables } = conversation;
-    const { raised, environment } = environmentOf({
+    return this.interpreted(tools.length === 0 ? this.program : this.toolProgram, {
       ...variables,
-      ...this.options.specialTokens,
-      messages,
+      messages: this.readsParts
+        ? messages.map((one) => ({ ...one, content: partsOf(one.content) }))
+        : messages,
       tools: tools.length === 0 ? null : tools,
       documents: documents.length === 0 ? null : documents,
       add_generation_prompt: addGenerationPrompt,
+    });
+  }
+
+  /** Whether the template writes a message with this content, or refuses it by its own rules. */
+  private takes(content: unknown): boolean {
+    try {
+      this.interpreted(this.program, { messages: [{ role: 'user', content }] });
+      return true;
+    } catch (error) {
+      return !(error instanceof FailedTemplate);
+    }
+  }
+
+  private interpreted(
+    { parsed: program }: Template,
+    variables: Readonly<Record<string, unknown>>,
+  ): string {
+    const { raised, environment } = environmentOf({
+      ...variables,
+      ...this.options.specialTokens,
       strftime_now: this.options.strftimeNow,
     });
     const interpreter = new Interpreter(environment);
@@ -120,13 +147,13 @@ export class JinjaTemplate {
       spendWork(STEP_WORK);
       return evaluate(statement, scope);
     };
-    const { parsed: program } = tools.length === 0 ? this.program : this.toolProgram;
     try {
       return String(interpreter.run(program).value);
     } catch (error) {
       if (error instanceof WorkExceeded) throw error;
       const why = raised();
-      throw new ChatTemplateError(why ?? `The chat template failed: ${reasonOf(error)}`);
+      if (why !== undefined) throw new ChatTemplateError(why);
+      throw new FailedTemplate(`The chat template failed: ${reasonOf(error)}`);
     }
   }
 
@@ -149,6 +176,10 @@ export class JinjaTemplate {
 export function placeholder(index: number): string {
   if (index > MOST_PLACEHOLDERS) throw new ChatTemplateError('Too many images and clips.');
   return String.fromCodePoint(FIRST_PLACEHOLDER + index);
+}
+
+function partsOf(text: string): readonly object[] {
+  return [{ type: 'text', text }];
 }
 
 function parsed(source: string): Template {

@@ -3,6 +3,7 @@ import { unreachable } from '@baton/kernel';
 import type { Logger } from '@baton/telemetry';
 import {
   type ChatTemplate,
+  loadPatterns,
   loadTokenizer,
   type OutputLengthModel,
   type TemplateName,
@@ -46,6 +47,7 @@ export class TextSetup implements OnApplicationShutdown {
   /** Throws a `UsageError` for an unknown name and an unusable file. */
   static async open(config: BatonConfig, logger: Logger): Promise<TextSetup> {
     const files = textFilesOf(config);
+    loadPatterns();
     const tokenizer = await openTokenizerFor(config);
     const opened =
       files.dataset === undefined ? undefined : await openDataset(files.dataset, tokenizer, logger);

@@ -19,7 +19,7 @@ export interface CharacterSets {
 
 let sets: CharacterSets | undefined;
 
-/** Made on first use: most processes load no refa, which takes 50 ms. */
+/** Made on first use: only the API loads refa, which takes 50 ms. */
 export function characterSets(): CharacterSets {
   sets ??= makeSets();
   return sets;
