@@ -21,10 +21,10 @@ export {
 } from './templates/chat-template';
 export { CHATML } from './templates/chatml';
 export {
+  familyOfJinja,
   TEMPLATE_NAMES,
   type TemplateName,
   templateNamed,
-  templateOfJinja,
   templateOfModel,
 } from './templates/choose-template';
 export {

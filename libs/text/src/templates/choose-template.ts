@@ -3,7 +3,6 @@ import { CHATML, QWEN } from './chatml';
 import { DEEPSEEK } from './deepseek';
 import { GEMMA } from './gemma';
 import { HARMONY } from './harmony';
-import type { JinjaTemplate } from './jinja-template';
 import { LLAMA_3, LLAMA_3_1 } from './llama';
 import { MISTRAL } from './mistral';
 
@@ -47,11 +46,10 @@ const MARKUP: readonly (readonly [readonly string[], TemplateName])[] = [
   [['<|im_start|>'], 'chatml'],
 ];
 
-/** The family whose markup a Jinja template writes; ChatML for unknown markup. */
-export function templateOfJinja(jinja: JinjaTemplate): ChatTemplate {
-  const { source } = jinja;
+/** The family whose markup the text of a Jinja template has; ChatML for unknown markup. */
+export function familyOfJinja(source: string): ChatTemplate {
   const family = MARKUP.find(([texts]) => texts.every((text) => source.includes(text)));
-  return { ...TEMPLATES[family?.[1] ?? 'chatml'], jinja };
+  return TEMPLATES[family?.[1] ?? 'chatml'];
 }
 
 export function templateNamed(name: TemplateName): ChatTemplate {

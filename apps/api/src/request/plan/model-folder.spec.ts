@@ -100,6 +100,12 @@ describe("a model's folder with a tokenizer and a chat template", () => {
     const chatTemplate = join(folderOf({ 'own.jinja': '{{ bos_token }}A' }), 'own.jinja');
     expect(renderedBy(await partsOf({ model, chatTemplate }))).toBe('<s>A');
     expect(renderedBy(await partsOf({ chatTemplate }))).toBe('A');
+    const family = join(
+      folderOf({ 'own.jinja': '{{ bos_token }}[INST]{{ eos_token }}' }),
+      'own.jinja',
+    );
+    expect(renderedBy(await partsOf({ chatTemplate: family }))).toBe('<s>[INST]</s>');
+    expect(renderedBy(await partsOf({ model, chatTemplate: family }))).toBe('<s>[INST]<|eot_id|>');
   });
 
   it('gives the local date to its template', async () => {

@@ -6,8 +6,8 @@ import { UsageError } from '@baton/config';
 import {
   type ChatTemplate,
   ChatTemplateError,
+  familyOfJinja,
   JinjaTemplate,
-  templateOfJinja,
   type Tokenizer,
 } from '@baton/text';
 import { readTokenizer } from './open-tokenizer';
@@ -20,7 +20,10 @@ const TEMPLATE = 'chat_template.jinja';
 const OTHER_FORMS = [CONFIG, 'tokenizer.model', 'tekken.json', 'vocab.json'];
 const OTHER_TOKENIZER = "set tokenizer to o200k or to another model's tokenizer.json";
 
-/** Special tokens of tokenizer_config.json that templates name. */
+/**
+ * Special tokens of tokenizer_config.json that templates name. A start and an end that it does not
+ * mention are those of the template's family.
+ */
 const SPECIAL_TOKENS = ['bos_token', 'eos_token', 'pad_token', 'unk_token'];
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -73,14 +76,17 @@ interface GivenTemplate {
 }
 
 function templateOf({ source, toolUse, place, config }: GivenTemplate): ChatTemplate {
+  const family = familyOfJinja(source);
+  const tokens: Fields = { bos_token: family.begin, eos_token: family.end, ...config };
   const specialTokens: Record<string, string> = {};
   for (const name of SPECIAL_TOKENS) {
-    const token = tokenText(config[name]);
+    const token = tokenText(tokens[name]);
     if (token !== undefined) specialTokens[name] = token;
   }
+  const strftimeNow = (format: string): string => strftime(new Date(), format);
   try {
-    const strftimeNow = (format: string): string => strftime(new Date(), format);
-    return templateOfJinja(new JinjaTemplate(source, { toolUse, specialTokens, strftimeNow }));
+    const jinja = new JinjaTemplate(source, { toolUse, specialTokens, strftimeNow });
+    return { ...family, jinja };
   } catch (error) {
     if (!(error instanceof ChatTemplateError)) throw error;
     throw new UsageError(`${place} cannot be used: ${error.message}.`);
