@@ -6,6 +6,8 @@ import { RegexError } from './regex-error';
 const MAX_NODES = 10_000;
 /** Cost of making one node, in steps of a search. */
 const NODE_WORK = 6;
+/** Groups within groups after which the ends of alternatives stay apart. */
+const MOST_PASSED = 8;
 /** Steps after which the search for a match ends, far below one second of a core. */
 const MAX_STEPS = 4_000_000;
 /** Number of nodes whose marks are allocated in the time of one step. */
@@ -65,12 +67,11 @@ export function automatonOf(regex: NoParent<Concatenation>): Automaton {
   spendWork(all.length * NODE_WORK);
   const indices = new Map<ENFA.ReadonlyNode, number>(all.map((node, i) => [node, i]));
   const { places } = characterSets();
-  const ends = new Ends();
   const nodes = all.map(({ out }) =>
     [...out].map(([to, via]) => {
       const place = via === null ? undefined : places.get(via);
       const set = via === null || place !== undefined ? undefined : via;
-      return { set, place, next: indices.get(ends.behind(to))! };
+      return { set, place, next: indices.get(behind(to))! };
     }),
   );
   const asksForWords = nodes.some((steps) => steps.some(({ place }) => place?.startsWith('word')));
@@ -78,25 +79,17 @@ export function automatonOf(regex: NoParent<Concatenation>): Automaton {
 }
 
 /**
- * Maps a node whose only step takes no character to the node behind it, so that alternatives end in
- * one node.
+ * The node behind steps that are the only one of their node and take no character: alternatives end
+ * in one node.
  */
-class Ends {
-  private readonly known = new Map<ENFA.ReadonlyNode, ENFA.ReadonlyNode>();
-
-  behind(node: ENFA.ReadonlyNode): ENFA.ReadonlyNode {
-    const passed: ENFA.ReadonlyNode[] = [];
-    let at = node;
-    while (passed.length < MAX_NODES && !this.known.has(at) && at.out.size === 1) {
-      const [next, via] = [...at.out][0]!;
-      if (via !== null) break;
-      passed.push(at);
-      at = next;
-    }
-    const end = this.known.get(at) ?? at;
-    for (const one of passed) this.known.set(one, end);
-    return end;
+function behind(node: ENFA.ReadonlyNode): ENFA.ReadonlyNode {
+  let at = node;
+  for (let passed = 0; passed < MOST_PASSED; passed++) {
+    const [step, other] = at.out;
+    if (step === undefined || other !== undefined || step[1] !== null) break;
+    at = step[0];
   }
+  return at;
 }
 
 /** Accepts every text. */

@@ -40,8 +40,8 @@ export function parseRegex(pattern: string): Regex {
   if (alternatives.length > 1 || first === undefined) {
     return { body: concatenations(alternatives, scope), ahead: [] };
   }
-  const elements = first.elements.map(unwrapped);
-  const end = elements.findIndex((one) => !isAhead(one) && !isEmptyGroup(one) && !isStart(one));
+  const elements = flattened(first.elements);
+  const end = elements.findIndex((one) => !isAhead(one) && !isStart(one));
   const opening = end === -1 ? elements : elements.slice(0, end);
   const rest = [...opening.filter(isStart), ...elements.slice(opening.length)];
   return {
@@ -65,14 +65,13 @@ function parsed(source: EcmaSource): AST.Pattern {
   }
 }
 
-/** An element without the groups that hold it alone. */
-function unwrapped(element: AST.Element): AST.Element {
-  if (element.type !== 'Group' && element.type !== 'CapturingGroup') return element;
-  const [only, ...others] = element.alternatives;
-  const [inner] = only?.elements ?? [];
-  return others.length === 0 && only?.elements.length === 1 && inner?.type === 'Assertion'
-    ? inner
-    : element;
+/** Elements without the groups around sequences of them. */
+function flattened(elements: readonly AST.Element[]): AST.Element[] {
+  return elements.flatMap((element) => {
+    if (element.type !== 'Group' && element.type !== 'CapturingGroup') return element;
+    const [only, other] = element.alternatives;
+    return only === undefined || other !== undefined ? element : flattened(only.elements);
+  });
 }
 
 function isAhead(element: AST.Element): element is AST.LookaheadAssertion {
@@ -81,10 +80,6 @@ function isAhead(element: AST.Element): element is AST.LookaheadAssertion {
 
 function isStart(element: AST.Element): boolean {
   return element.type === 'Assertion' && element.kind === 'start';
-}
-
-function isEmptyGroup(element: AST.Element): boolean {
-  return element.type === 'Group' && element.raw === '(?:)';
 }
 
 /** What the parts of a pattern share. */
