@@ -32,13 +32,16 @@ const CONTENTS = {
 const REHEARSAL_MS = 120_000;
 /** Packages that few processes use. They load from node_modules, as does native code. */
 const SEPARATE = [
+  '@eslint-community/regexpp',
   '@grpc/grpc-js',
+  '@huggingface/jinja',
   '@huggingface/tokenizers',
   /^@opentelemetry\/(?!api$)/,
   'cli-progress',
   /^gpt-tokenizer/,
   'msgpackr-extract',
   'piscina',
+  'refa',
   'undici',
   'yaml',
 ];

@@ -37,6 +37,7 @@ export { startupSeconds, startupTimes } from './startup';
 export { isScaled } from './tables/autoscaling';
 export { DRAFT_TOKENS_MAX, STARTUP_CAUSES } from './tables/engine';
 export { LOG_LEVELS } from './tables/process';
+export { CHAT_TEMPLATES } from './tables/text';
 export { textFilesOf, type TextFiles } from './text-files';
 export { type Certificate, readAuthorities, readCertificate } from './tls/certificate';
 export { transportTimes } from './transport-times';

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { reasonOf } from '@baton/kernel';
 import type { BatonConfig } from './config';
+import { CHAT_TEMPLATES } from './tables/text';
 import { UsageError } from './usage-error';
 
 /**
@@ -10,6 +11,8 @@ import { UsageError } from './usage-error';
 export interface TextFiles {
   readonly dataset: string | undefined;
   readonly rules: string | undefined;
+  /** The Jinja file that `chat_template` names. */
+  readonly chatTemplate: string | undefined;
 }
 
 /** @throws UsageError for a file that is needed and not named, or cannot be opened */
@@ -29,7 +32,20 @@ export function textFilesOf(config: BatonConfig): TextFiles {
     textModel === 'rules'
       ? readable('rules_path', rulesPath, 'text_model rules needs a YAML file of rules')
       : undefined;
-  return { dataset, rules };
+  return { dataset, rules, chatTemplate: templateFileOf(config) };
+}
+
+function templateFileOf({ chatTemplate }: BatonConfig): string | undefined {
+  if (CHAT_TEMPLATES.some((name) => name === chatTemplate)) return undefined;
+  try {
+    accessSync(chatTemplate, constants.R_OK);
+    return chatTemplate;
+  } catch (error) {
+    throw new UsageError(
+      `chat_template: ${chatTemplate} is none of ${CHAT_TEMPLATES.join(', ')}, and no file that ` +
+        `can be read: ${reasonOf(error)}.`,
+    );
+  }
 }
 
 function readable(option: string, path: string | undefined, need: string): string {

@@ -1,12 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
+import { createParser, type EventSourceParser } from 'eventsource-parser';
 import { type Dispatcher, Pool } from 'undici';
-import { EventSplitter } from './event-splitter';
 import { ReceivedAnswer } from './protocol/answer';
 import { type Protocol, readEvent } from './protocol/protocol';
 
 const OK = 200;
 const ERROR_BODY_BYTES = 1 << 16;
 const CONNECT_MS = 30_000;
+/** Most characters of one event. A longer one means that this is not an event stream. */
+const LONGEST_EVENT = 1 << 22;
 const NO_BYTES = Buffer.alloc(0);
 
 /** The destination of requests. */
@@ -23,6 +26,12 @@ export type Ending =
   | { readonly kind: 'whole' }
   | { readonly kind: 'failed'; readonly error: string; readonly message: string }
   | { readonly kind: 'aborted' };
+
+const ENDLESS: Ending = {
+  kind: 'failed',
+  error: 'broken_stream',
+  message: 'an event that does not end',
+};
 
 export interface Sending {
   readonly id: string;
@@ -75,8 +84,10 @@ export class HttpStreams {
 /** One exchange: undici passes it the data, it reads events and reports the end. */
 class HttpStream implements Dispatcher.DispatchHandler {
   private readonly answer: ReceivedAnswer;
-  private readonly events: EventSplitter;
-  private readonly event = { bytes: NO_BYTES as Buffer, from: 0, to: 0, atMs: 0 };
+  private readonly decoder = new StringDecoder('utf8');
+  private readonly events: EventSourceParser;
+  /** When the newest bytes were read. */
+  private atMs = 0;
   private readonly timer: NodeJS.Timeout;
   private controller: Dispatcher.DispatchController | undefined;
   private status = 0;
@@ -88,13 +99,15 @@ class HttpStream implements Dispatcher.DispatchHandler {
     private readonly sending: Sending,
   ) {
     const answer = new ReceivedAnswer(sending.keepsText);
-    const { event } = this;
     this.answer = answer;
-    this.events = new EventSplitter((bytes, from, to) => {
-      event.bytes = bytes;
-      event.from = from;
-      event.to = to;
-      readEvent(protocol, answer, event);
+    this.events = createParser({
+      onEvent: ({ data }) => {
+        if (data !== '') readEvent(protocol, answer, { data, atMs: this.atMs });
+      },
+      onError: ({ type }) => {
+        if (type === 'max-buffer-size-exceeded') this.giveUp(ENDLESS);
+      },
+      maxBufferSize: LONGEST_EVENT,
     });
     const message = `no whole answer within ${sending.deadlineMs / 1_000} s`;
     const ending = { kind: 'failed', error: 'timeout', message } as const;
@@ -126,10 +139,8 @@ class HttpStream implements Dispatcher.DispatchHandler {
       }
       return;
     }
-    this.event.atMs = performance.now();
-    if (this.events.push(bytes)) return;
-    const message = 'a line that does not end';
-    this.giveUp({ kind: 'failed', error: 'broken_stream', message });
+    this.atMs = performance.now();
+    this.events.feed(this.decoder.write(bytes));
   }
 
   onResponseEnd(): void {
@@ -137,8 +148,10 @@ class HttpStream implements Dispatcher.DispatchHandler {
       this.fail(`http_${this.status}`, parseMessage(this.errorBody) || `HTTP ${this.status}`);
       return;
     }
-    this.event.atMs = performance.now();
-    this.events.endStream();
+    if (this.hasEnded) return;
+    this.atMs = performance.now();
+    // The last event can end without a blank line.
+    this.events.feed('\n\n');
     const { error, events, isWhole } = this.answer;
     if (error !== undefined) this.fail('in_stream_error', error);
     else if (events === 0) this.fail('no_token', 'the answer ended without a token');

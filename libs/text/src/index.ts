@@ -21,12 +21,19 @@ export {
 } from './templates/chat-template';
 export { CHATML } from './templates/chatml';
 export {
-  KNOWN_MARKUP,
+  familyOfJinja,
   TEMPLATE_NAMES,
+  type TemplateName,
   templateNamed,
-  templateOfJinja,
   templateOfModel,
 } from './templates/choose-template';
+export {
+  ChatTemplateError,
+  type Conversation,
+  JinjaTemplate,
+  placeholder,
+  type TemplateMessage,
+} from './templates/jinja-template';
 export type { Marker } from './tokenizers/markers';
 export {
   defaultTokenizer,
@@ -38,9 +45,9 @@ export type { Tokenizer } from './tokenizers/tokenizer';
 export { vocabularyOf } from './vocabulary';
 export { readTokenizerJson } from './tokenizers/json-tokenizer';
 export { TokenizerError } from './tokenizers/tokenizer-error';
-export { segmentText, visibleText } from './visible-text';
+export { segmentText, textOfIds, visibleText } from './visible-text';
 export { type RawJson, rawArray, rawEntries, rawIds, rawObject } from './raw-json';
 export { constrain, type Constraint } from './structured/constrain';
 export { ConstraintError } from './structured/constraint-error';
-export { TextPatternError, patternTest } from './structured/pattern-test';
+export { loadPatterns, TextPatternError, patternTest } from './structured/pattern-test';
 export { type StructuredText } from './structured/structured-text';

@@ -1,4 +1,10 @@
-import { choice, optionalText } from '../option';
+import { choice, optionalText, text } from '../option';
+
+/** Values of `chat_template` that are no file: auto, and the built-in templates. */
+export const CHAT_TEMPLATES = [
+  ...(['auto', 'chatml', 'qwen', 'llama-3', 'llama-3.1'] as const),
+  ...(['mistral', 'deepseek', 'gemma', 'harmony'] as const),
+];
 
 /** The text of answers, and the counting of texts. */
 export const TEXT = {
@@ -29,13 +35,10 @@ export const TEXT = {
       'its folder).',
     unset: 'the tokenizer.json in the folder that model names, else o200k',
   }),
-  chatTemplate: choice(
-    ['auto', 'chatml', 'qwen', 'llama-3', 'llama-3.1', 'mistral', 'deepseek', 'gemma', 'harmony'],
-    'auto',
-    {
-      help:
-        'Template that turns conversations into prompts. auto uses the chat template in the ' +
-        "folder that model names, else that of the model's name; chatml for unknown names.",
-    },
-  ),
+  chatTemplate: text('auto', {
+    help:
+      `Template that turns conversations into prompts: one of ${CHAT_TEMPLATES.join(', ')}, or ` +
+      'the path of a Jinja file. auto uses the chat template in the folder that model names, ' +
+      "else that of the model's name; chatml for unknown names.",
+  }),
 } as const;

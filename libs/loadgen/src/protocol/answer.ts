@@ -60,9 +60,9 @@ export class ReceivedAnswer {
 }
 
 /** The object in an event. Undefined when it has none. */
-export function parsedEvent(bytes: Buffer, from: number, to: number): JsonFields | undefined {
+export function parsedEvent(data: string): JsonFields | undefined {
   try {
-    return fieldsIn(JSON.parse(bytes.toString('utf8', from, to)));
+    return fieldsIn(JSON.parse(data));
   } catch {
     return undefined;
   }

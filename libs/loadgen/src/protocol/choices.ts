@@ -1,15 +1,13 @@
 import { fieldsIn } from '@baton/kernel';
 import { parsedEvent, type ReceivedAnswer } from './answer';
 
-const OPENING_BRACKET = 0x5b;
-const CLOSING_BRACKET = 0x5d;
-const CHOICES = Buffer.from('"choices":[');
-const FINISHED = Buffer.from('"finish_reason":"');
-const USAGE = Buffer.from('"usage":{');
+const CHOICES = '"choices":[';
+const FINISHED = '"finish_reason":"';
+const USAGE = '"usage":{';
 
 /**
  * Reads one event of `/v1/completions` or `/v1/chat/completions`. Most events hold only a token:
- * they are recognised by their keys in the bytes (a key cannot occur in a JSON string, where its
+ * they are recognised by their keys in the text (a key cannot occur in a JSON string, where its
  * quotes are escaped), and not parsed.
  *
  * @param endsWithChoices  true: the end-to-end latency ends with the last event with choices
@@ -17,46 +15,38 @@ const USAGE = Buffer.from('"usage":{');
  */
 export function readChoices(
   answer: ReceivedAnswer,
-  { bytes, from, to, atMs }: EventAt,
+  { data, atMs }: EventAt,
   endsWithChoices: boolean,
 ): void {
   // `[DONE]`.
-  if (bytes[from] === OPENING_BRACKET) {
+  if (data.startsWith('[')) {
     answer.isWhole = true;
     return;
   }
-  if (!answer.keepsText && isPlainToken(bytes, from, to)) answer.token(atMs);
-  else readParsed(answer, { bytes, from, to, atMs }, endsWithChoices);
+  if (!answer.keepsText && isPlainToken(data)) answer.token(atMs);
+  else readParsed(answer, { data, atMs }, endsWithChoices);
 }
 
+/** The data of one event, and when it was read: ms of `performance.now()`. */
 export interface EventAt {
-  readonly bytes: Buffer;
-  readonly from: number;
-  readonly to: number;
+  readonly data: string;
   readonly atMs: number;
 }
 
-function isPlainToken(bytes: Buffer, from: number, to: number): boolean {
-  const choices = bytes.indexOf(CHOICES, from);
-  if (choices === -1 || choices >= to) return false;
-  if (bytes[choices + CHOICES.length] === CLOSING_BRACKET) return false;
-  return isBeyond(bytes.indexOf(FINISHED, choices), to) && isBeyond(bytes.indexOf(USAGE, from), to);
-}
-
-function isBeyond(at: number, to: number): boolean {
-  return at === -1 || at >= to;
+function isPlainToken(data: string): boolean {
+  const choices = data.indexOf(CHOICES);
+  if (choices === -1 || data[choices + CHOICES.length] === ']') return false;
+  return !data.includes(FINISHED, choices) && !data.includes(USAGE);
 }
 
 function readParsed(
   answer: ReceivedAnswer,
-  { bytes, from, to, atMs }: EventAt,
+  { data, atMs }: EventAt,
   endsWithChoices: boolean,
 ): void {
-  const event = parsedEvent(bytes, from, to);
+  const event = parsedEvent(data);
   if (event === undefined) {
-    answer.fail(
-      `an event that is not JSON: ${bytes.toString('utf8', from, Math.min(to, from + 80))}`,
-    );
+    answer.fail(`an event that is not JSON: ${data.slice(0, 80)}`);
     return;
   }
   if (event['error'] !== undefined && event['error'] !== null) answer.fail(event['error']);

@@ -2,23 +2,22 @@ import { fieldsIn } from '@baton/kernel';
 import { parsedEvent, type ReceivedAnswer } from './answer';
 import type { EventAt } from './choices';
 
-const TYPE = Buffer.from('"type":"');
-const QUOTE = 0x22;
+const TYPE = '"type":"';
 
 /**
  * Reads one event of `/v1/responses`. Every delta (of text, reasoning, a call's arguments) counts
  * as tokens; events that open and close parts do not.
  */
 export function readResponses(answer: ReceivedAnswer, event: EventAt): void {
-  const { bytes, from, to, atMs } = event;
+  const { data, atMs } = event;
   // `[DONE]`.
-  if (bytes[from] === 0x5b) return;
-  const type = typeOf(event);
+  if (data.startsWith('[')) return;
+  const type = typeOf(data);
   if (type === undefined) answer.fail('an event without a type');
   else if (type.endsWith('.delta')) {
     answer.token(atMs);
     if (answer.keepsText && type.endsWith('output_text.delta')) {
-      const { delta } = parsedEvent(bytes, from, to) ?? {};
+      const { delta } = parsedEvent(data) ?? {};
       if (typeof delta === 'string') answer.text += delta;
     }
   } else if (TERMINAL.has(type)) readTerminal(answer, type, event);
@@ -32,12 +31,8 @@ const TERMINAL = new Set([
   'error',
 ]);
 
-function readTerminal(
-  answer: ReceivedAnswer,
-  type: string,
-  { bytes, from, to, atMs }: EventAt,
-): void {
-  const event = parsedEvent(bytes, from, to) ?? {};
+function readTerminal(answer: ReceivedAnswer, type: string, { data, atMs }: EventAt): void {
+  const event = parsedEvent(data) ?? {};
   const response = fieldsIn(event['response']);
   if (type === 'response.completed' || type === 'response.incomplete') {
     answer.isWhole = true;
@@ -51,13 +46,12 @@ function readTerminal(
 }
 
 /** The first `type` of an event is its own: it stands before all that may be nested. */
-function typeOf({ bytes, from, to }: EventAt): string | undefined {
-  const at = bytes.indexOf(TYPE, from);
-  if (at !== -1 && at < to) {
+function typeOf(data: string): string | undefined {
+  const at = data.indexOf(TYPE);
+  if (at !== -1) {
     const start = at + TYPE.length;
-    const end = bytes.indexOf(QUOTE, start);
-    return bytes.toString('latin1', start, end);
+    return data.slice(start, data.indexOf('"', start));
   }
-  const { type } = parsedEvent(bytes, from, to) ?? {};
+  const { type } = parsedEvent(data) ?? {};
   return typeof type === 'string' ? type : undefined;
 }

@@ -1,7 +1,7 @@
-import { applyChatTemplate } from '@baton/text';
 import type { RequestLimits } from '../limits';
 import { ChatDto } from './chat.dto';
 import { turnsOf } from './conversation';
+import { conversationIds } from './conversation-ids';
 import { openTurnOf } from '../turn/open-turn';
 import { reasoningOf } from './reasoning';
 import { validateBody } from './rules';
@@ -30,10 +30,10 @@ export function chatPromptIds(
   );
   const continueFinalTurn = dto.continue_final_message ?? false;
   const addGenerationPrompt = dto.add_generation_prompt ?? (opensAnswer && !continueFinalTurn);
-  return applyChatTemplate(limits.tokenizer, turns, {
-    template: limits.template,
+  const options = {
     addGenerationPrompt,
     thinks: reasoningOf(dto, limits) !== undefined,
     continueFinalTurn,
-  });
+  };
+  return conversationIds({ dto, turns, definitions }, options, limits);
 }

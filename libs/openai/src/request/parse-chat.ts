@@ -1,5 +1,4 @@
 import { refuseUnknown } from '../refusal/known-fields';
-import { applyChatTemplate, type ChatTurn } from '@baton/text';
 import type {
   GenerationRequest,
   Prompt,
@@ -11,6 +10,7 @@ import { ChatDto } from './chat.dto';
 import { ContentReader, plainText } from './content-parts';
 import { ContextLength, type OutputLimit } from './context-length';
 import { turnsOf } from './conversation';
+import { conversationIds, type ReadConversation } from './conversation-ids';
 import { checkMessages } from '../turn/message-rules';
 import { openTurnOf } from '../turn/open-turn';
 import { objectBody, servedModel } from './parse-body';
@@ -47,14 +47,12 @@ export function parseChat(body: unknown, limits: RequestLimits): GenerationReque
   }
   const tools = toolsIn(dto, limits);
   const documents = dto.documents ?? [];
-  const turns = turnsOf(
-    { messages: dto.messages, definitions: tools.definitions, documents },
-    limits,
-  );
+  const { definitions } = tools;
+  const turns = turnsOf({ messages: dto.messages, definitions, documents }, limits);
   return {
     endpoint: 'chat',
     model,
-    prompts: [promptOf(dto, turns, limits)],
+    prompts: [promptOf({ dto, turns, definitions }, limits)],
     choices: part.shownChoices,
     tools: tools.offer,
     calls: tools.shape,
@@ -80,7 +78,8 @@ function reasoningIn(dto: ChatDto, limits: RequestLimits): ReasoningRequest | un
   return reasoningOf(dto, limits);
 }
 
-function promptOf(dto: ChatDto, turns: readonly ChatTurn[], limits: RequestLimits): Prompt {
+function promptOf(conversation: ReadConversation, limits: RequestLimits): Prompt {
+  const { dto, turns } = conversation;
   const output = outputLimit(dto);
   const context = new ContextLength(limits, output);
   const isCut = (dto.truncate_prompt_tokens ?? undefined) !== undefined;
@@ -92,13 +91,12 @@ function promptOf(dto: ChatDto, turns: readonly ChatTurn[], limits: RequestLimit
   const continueFinalTurn = dto.continue_final_message ?? false;
   const addGenerationPrompt = dto.add_generation_prompt ?? !continueFinalTurn;
   const options = {
-    template: limits.template,
     addGenerationPrompt,
     thinks: reasoningIn(dto, limits) !== undefined,
     continueFinalTurn,
     limit: most,
   };
-  const whole = applyChatTemplate(limits.tokenizer, turns, options);
+  const whole = conversationIds(conversation, options, limits);
   const ids = truncation?.ofIds(whole) ?? whole;
   const maxTokens = context.room({ tokens: ids.length, isAtLeast: ids.length > most });
   checkMinTokens(dto.min_tokens ?? 0, maxTokens);

@@ -1,4 +1,4 @@
-import { asciiJson, type RawJson } from '@baton/text';
+import { asciiJson, type RawJson, textOfIds } from '@baton/text';
 import type { AnswerHead } from '../answer/answer-head';
 import type { Endpoint } from '../generation-request';
 import type { FinalChoice } from '../answer/render-final';
@@ -18,6 +18,8 @@ const CHOICE = recordOf({
   token_ids: { shape: TOKEN_IDS, isRequired: true },
   finish_reason: { shape: STRING },
   logprobs: { shape: OBJECT },
+  stop_reason: { shape: anyOf(STRING, INTEGER) },
+  include_stop_str_in_output: { shape: BOOLEAN },
 });
 
 const GENERATED = recordOf({
@@ -25,13 +27,17 @@ const GENERATED = recordOf({
   choices: { shape: arrayOf(CHOICE), isRequired: true },
 });
 
+interface GeneratedChoice {
+  readonly index?: number | null;
+  readonly token_ids: readonly number[];
+  readonly finish_reason?: string | null;
+  readonly logprobs?: object | null;
+  readonly stop_reason?: string | number | null;
+  readonly include_stop_str_in_output?: boolean | null;
+}
+
 interface Generated {
-  readonly choices: readonly {
-    readonly index?: number | null;
-    readonly token_ids: readonly number[];
-    readonly finish_reason?: string | null;
-    readonly logprobs?: object | null;
-  }[];
+  readonly choices: readonly GeneratedChoice[];
 }
 
 class DerenderDto {
@@ -131,10 +137,11 @@ function written(endpoint: Endpoint, answer: Derendered): RawJson {
 }
 
 function finalChoice(
-  { token_ids: ids, finish_reason: reason, logprobs }: Generated['choices'][number],
+  choice: GeneratedChoice,
   index: number,
   { tokenizer }: RequestLimits,
 ): FinalChoice {
+  const { token_ids: ids, finish_reason: reason, logprobs } = choice;
   const foreign = ids.find((id) => !tokenizer.hasToken(id));
   if (foreign !== undefined) {
     const message = `Token id ${foreign} is out of vocabulary`;
@@ -145,12 +152,14 @@ function finalChoice(
     const message = `finish_reason must be one of ${REASONS.join(', ')}.`;
     throw valueError({ field: 'finish_reason', message });
   }
+  const stopReason = finishReason === 'stop' ? (choice.stop_reason ?? null) : null;
+  const includeStop = choice.include_stop_str_in_output ?? false;
   return {
     index,
-    text: asciiJson(tokenizer.decode(ids)),
+    text: asciiJson(textOfIds(tokenizer, ids, { stopReason, includeStop })),
     logprobs: asciiJson(logprobs ?? null),
     reason: finishReason as FinalChoice['reason'],
-    stopReason: null,
+    stopReason,
     reasoning: undefined,
     toolCalls: undefined,
     functionCall: undefined,

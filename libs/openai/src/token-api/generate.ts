@@ -1,5 +1,5 @@
 import { isObject } from '@baton/kernel';
-import { asciiJson } from '@baton/text';
+import { asciiJson, type OutputPlan } from '@baton/text';
 import { BOOLEAN, OBJECT, STRING } from '../request/shapes';
 import {
   type FinalContext,
@@ -76,16 +76,32 @@ export function renderGenerate(
     request_id: head.id,
     model: whole.model,
     created: whole.created,
-    choices: whole.choices.map(({ index, logprobs, finish_reason, token_ids }) => ({
+    choices: whole.choices.map(({ index, logprobs, finish_reason, token_ids, stop_reason }) => ({
       index,
       logprobs,
       finish_reason,
       token_ids,
+      ...endedBy(request, stop_reason as OutputPlan['stopReason']),
     })),
     usage: whole.usage,
     prompt_logprobs: whole.prompt_logprobs,
     kv_transfer_params: whole.kv_transfer_params,
   });
+}
+
+/**
+ * The stop string or stop token at which the text of these tokens ends. vLLM's answer does not name
+ * it, so its derender endpoint shows text that a completion cuts off.
+ */
+export function endedBy(
+  { includeStop }: GenerationRequest,
+  stopReason: OutputPlan['stopReason'],
+): { readonly stop_reason?: string | number; readonly include_stop_str_in_output?: true } {
+  if (stopReason === null) return {};
+  return {
+    stop_reason: stopReason,
+    ...(includeStop ? { include_stop_str_in_output: true } : {}),
+  };
 }
 
 interface WholeAnswer {

@@ -8,6 +8,7 @@ import { LogprobsWriter } from '../answer/logprobs-json';
 import { renderStreamError } from '../refusal/render-error';
 import { ReportedTokens } from '../answer/reported-tokens';
 import { usageJson } from '../answer/usage';
+import { endedBy } from './generate';
 
 const DONE = 'data: [DONE]\n\n';
 const DIALECT = 'vllm';
@@ -60,6 +61,7 @@ export class StreamedGenerate {
   choice({ plan, index }: Planned, { from, to }: Span, reason?: EndReason): RawJson {
     const { request } = this;
     const reported = new ReportedTokens(plan, request, DIALECT);
+    const ended = reason === 'stop' ? endedBy(request, plan.stopReason) : {};
     return rawObject({
       index: String(index),
       logprobs: this.logprobs(plan, reported, { from, to }),
@@ -67,6 +69,7 @@ export class StreamedGenerate {
         reason === undefined ? 'null' : asciiJson(finishReasonOf(request, plan, reason)),
       token_ids: rawIds(reported.ids(plan, from, to)),
       routed_experts: 'null',
+      ...Object.fromEntries(Object.entries(ended).map(([name, value]) => [name, asciiJson(value)])),
     });
   }
 

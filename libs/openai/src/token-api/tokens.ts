@@ -68,7 +68,8 @@ export function tokenizerInfoBody(limits: RequestLimits): string {
     eos_token: template.end,
     pad_token: tokenizer.decode([tokenizer.special.endOfText]),
     additional_special_tokens: markersOf(template),
-    chat_template: template.jinja ?? (template.name === CHATML.name ? CHATML_IN_JINJA : null),
+    chat_template:
+      template.jinja?.source ?? (template.name === CHATML.name ? CHATML_IN_JINJA : null),
   });
 }
 

@@ -1,5 +1,5 @@
 import { Pattern } from './regex/pattern';
-import { RegexError } from './regex/regex-node';
+import { RegexError } from './regex/regex-error';
 
 export { RegexError as TextPatternError };
 
@@ -19,4 +19,12 @@ export function patternTest(source: string): (text: string) => boolean {
       throw error;
     }
   };
+}
+
+/**
+ * Loads the parser and the automata of patterns: some 60 ms, which no request should hold a loop
+ * for.
+ */
+export function loadPatterns(): void {
+  patternTest('a')('');
 }

@@ -1,8 +1,9 @@
 import { RandomStream } from '@baton/kernel';
 import { ConstraintError } from './constraint-error';
 import { Pattern } from './regex/pattern';
-import { RegexError } from './regex/regex-node';
-import { EVERYTHING, StringLanguage } from './regex/string-language';
+import { RegexError } from './regex/regex-error';
+import { everything } from './regex/automaton';
+import { StringLanguage } from './regex/string-language';
 import type { StructuredText, WriteOptions } from './structured-text';
 
 /** Characters by which a text may exceed the shortest one, per degree of ease. */
@@ -18,7 +19,7 @@ export class RegexText implements StructuredText {
     try {
       this.pattern = new Pattern(source);
       const { must, mustNot } = this.pattern.demands('whole');
-      const all = must.length === 0 ? [EVERYTHING] : must;
+      const all = must.length === 0 ? [everything()] : must;
       this.language = new StringLanguage({ must: all, mustNot, minLength: 0, maxLength: Infinity });
     } catch (error) {
       throw asConstraint(error);

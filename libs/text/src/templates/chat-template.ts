@@ -1,5 +1,6 @@
 import type { ToolKind } from '../tool-calls';
 import type { Marker } from '../tokenizers/markers';
+import type { JinjaTemplate } from './jinja-template';
 import type { Markup } from './markup';
 
 /** Text, or pieces of text and of token ids (for images and the like). */
@@ -36,8 +37,11 @@ export interface CallMarkup {
  */
 export interface ChatTemplate {
   readonly name: string;
-  /** The model's own Jinja template, where its folder has one. */
-  readonly jinja?: string;
+  /**
+   * The template of the operator or of the model's folder. It writes the prompts; the rest of this
+   * object is that of the nearest family, and writes the answers.
+   */
+  readonly jinja?: JinjaTemplate;
   /** Written before the first turn. */
   readonly begin: Marker | undefined;
   /** Ends an answer. */

@@ -46,16 +46,10 @@ const MARKUP: readonly (readonly [readonly string[], TemplateName])[] = [
   [['<|im_start|>'], 'chatml'],
 ];
 
-/** Markup by which a chat template is recognised. */
-export const KNOWN_MARKUP = [...new Set(MARKUP.map(([[first = '']]) => first))];
-
-/**
- * The template whose markup the Jinja text of a model's chat template contains, together with that
- * text. The text is searched, not run. Undefined: no known markup.
- */
-export function templateOfJinja(jinja: string): ChatTemplate | undefined {
-  const family = MARKUP.find(([texts]) => texts.every((text) => jinja.includes(text)));
-  return family && { ...TEMPLATES[family[1]], jinja };
+/** The family whose markup the text of a Jinja template has; ChatML for unknown markup. */
+export function familyOfJinja(source: string): ChatTemplate {
+  const family = MARKUP.find(([texts]) => texts.every((text) => source.includes(text)));
+  return TEMPLATES[family?.[1] ?? 'chatml'];
 }
 
 export function templateNamed(name: TemplateName): ChatTemplate {

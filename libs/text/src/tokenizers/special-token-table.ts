@@ -5,6 +5,7 @@ import type { SpecialTokens } from './tokenizer';
 /** The special tokens of a vocabulary and, above them, one id for each marker of other models. */
 export class SpecialTokenTable implements SpecialTokens {
   readonly endOfText: number;
+  readonly ownNames: readonly string[];
   private readonly idsByName = new Map<string, number>();
   private readonly names = new Map<number, string>();
 
@@ -14,6 +15,7 @@ export class SpecialTokenTable implements SpecialTokens {
    * @param ends tokens that may end a text, the preferred first
    */
   constructor(own: ReadonlyMap<number, string>, above: number, ends: readonly string[]) {
+    this.ownNames = [...own.values()];
     for (const [id, name] of own) this.add(name, id);
     MARKERS.forEach((marker, i) => {
       if (!this.idsByName.has(marker)) this.add(marker, above + i);

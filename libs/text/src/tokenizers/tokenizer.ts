@@ -28,6 +28,8 @@ export interface Tokenizer {
 /** Ids that only a chat template or the end of a sequence produces. */
 export interface SpecialTokens {
   readonly endOfText: number;
+  /** Names of the vocabulary's own special tokens. */
+  readonly ownNames: readonly string[];
   /** The id of a marker, which is always one token, even if the model's vocabulary lacks it. */
   idOf(marker: Marker): number;
   has(id: number): boolean;

@@ -70,6 +70,51 @@ describe.each(['openai', 'vllm'] as const)('a request in parts (%s)', (dialect) 
     });
   });
 
+  it.each([
+    ['a stop string', { stop: ['the'], max_tokens: 64 }],
+    ['a stop string within a token', { stop: ['h'], max_tokens: 64 }],
+    [
+      'a stop string that stays',
+      { stop: ['the'], max_tokens: 64, include_stop_str_in_output: true },
+    ],
+  ])('derenders the text of a completion that ends at %s', async (_, change) => {
+    const body = { prompt: 'Who runs first?', ...LENGTH, ignore_eos: true, ...change };
+    const whole = await post<Whole>('/v1/completions', body);
+    expect(whole.choices[0]?.finish_reason).toBe('stop');
+    const [rendered] = await post<Rendered[]>('/v1/completions/render', body);
+    const generated = await post<Whole>('/inference/v1/generate', rendered);
+    const derendered = await post<Whole>('/v1/completions/derender', {
+      generate_responses: [generated],
+    });
+    expect(derendered.choices[0]?.text).toBe(whole.choices[0]?.text);
+    const last: Chunk[] = [];
+    for await (const event of eventsOf(
+      await fixture.post('/inference/v1/generate', { ...rendered, stream: true }),
+    )) {
+      if (event !== '[DONE]') last[0] = JSON.parse(event) as Chunk;
+    }
+    const { stop_reason } = generated.choices[0] as { stop_reason?: string };
+    expect(last[0]?.choices[0]).toHaveProperty('finish_reason', 'stop');
+    expect((last[0]?.choices[0] as { stop_reason?: string }).stop_reason).toBe(stop_reason);
+  });
+
+  it('derenders the text of a completion that ends at a stop token', async () => {
+    const body = { prompt: 'Who runs first?', ...LENGTH, ignore_eos: true };
+    const [rendered] = await post<Rendered[]>('/v1/completions/render', body);
+    const first = await post<Whole>('/inference/v1/generate', rendered);
+    const change = { stop_token_ids: [first.choices[0]!.token_ids[5]!] };
+    const whole = await post<Whole>('/v1/completions', { ...body, ...change });
+    const sampling_params = { ...rendered!.sampling_params, ...change };
+    const generated = await post<Whole>('/inference/v1/generate', { ...rendered, sampling_params });
+    const derendered = await post<Whole>('/v1/completions/derender', {
+      generate_responses: [generated],
+    });
+    expect(derendered.choices[0]).toMatchObject({
+      text: whole.choices[0]?.text,
+      finish_reason: 'stop',
+    });
+  });
+
   it('does the same for every prompt of a completion', async () => {
     const body = { prompt: ['one', 'two runners'], ...LENGTH };
     const whole = await post<Whole>('/v1/completions', body);

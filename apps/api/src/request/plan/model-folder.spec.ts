@@ -29,6 +29,19 @@ async function partsOf(config: Partial<BatonConfig>): Promise<TextSetup['parts']
   return (await TextSetup.open(defaultConfig(config), logger)).parts;
 }
 
+const TURN = { role: 'user', content: 'Hi' };
+
+/** The prompt of one turn by the Jinja template of these parts. */
+const renderedBy = ({ template }: TextSetup['parts'], tools: readonly object[] = []) =>
+  template.jinja?.render({
+    messages: [TURN],
+    tools,
+    documents: [],
+    addGenerationPrompt: true,
+    continueFinalTurn: false,
+    variables: {},
+  });
+
 const namesOf = async (config: Partial<BatonConfig>): Promise<string[]> => {
   const { tokenizer, template } = await partsOf(config);
   return [tokenizer.name, template.name];
@@ -70,6 +83,38 @@ describe("a model's folder with a tokenizer and a chat template", () => {
     ];
     const named = folderOf({ 'tokenizer_config.json': { chat_template: templates } });
     expect(await namesOf({ model: named, tokenizer: 'r50k' })).toEqual(['r50k_base', 'qwen']);
+    const parts = await partsOf({ model: named, tokenizer: 'r50k' });
+    expect(renderedBy(parts)).toBe('<|im_start|><tool_call>');
+    expect(renderedBy(parts, [{}])).toBe('<start_of_turn>');
+  });
+
+  it('gives its special tokens to its template, and to a file that replaces it', async () => {
+    const source = '{{ bos_token }}Q: {{ messages[0].content }}{{ eos_token }} {{ unk_token }}';
+    const config = { bos_token: '<s>', eos_token: { content: '<|eot_id|>' }, unk_token: null };
+    const model = folderOf({
+      'tokenizer.json': tinyTokenizerJson(),
+      'tokenizer_config.json': config,
+      'chat_template.jinja': source,
+    });
+    expect(renderedBy(await partsOf({ model }))).toBe('<s>Q: Hi<|eot_id|> ');
+    const chatTemplate = join(folderOf({ 'own.jinja': '{{ bos_token }}A' }), 'own.jinja');
+    expect(renderedBy(await partsOf({ model, chatTemplate }))).toBe('<s>A');
+    expect(renderedBy(await partsOf({ chatTemplate }))).toBe('A');
+    const family = join(
+      folderOf({ 'own.jinja': '{{ bos_token }}[INST]{{ eos_token }}' }),
+      'own.jinja',
+    );
+    expect(renderedBy(await partsOf({ chatTemplate: family }))).toBe('<s>[INST]</s>');
+    expect(renderedBy(await partsOf({ model, chatTemplate: family }))).toBe('<s>[INST]<|eot_id|>');
+  });
+
+  it('gives the local date to its template', async () => {
+    const source = "{{ strftime_now('%Y') }}|{{ strftime_now('%d %B %y %H:%M:%S %A %q%%') }}";
+    const parts = await partsOf({ model: folderOf({ 'chat_template.jinja': source }) });
+    const year = new Date().getFullYear();
+    expect(renderedBy(parts)).toMatch(
+      new RegExp(`^${year}\\|\\d\\d [A-Z][a-z]+ \\d\\d \\d\\d:\\d\\d:\\d\\d [A-Z][a-z]+day %q%$`),
+    );
   });
 });
 
@@ -87,10 +132,21 @@ describe('unusable files in a folder', () => {
     ['a list', { ...TINY, 'tokenizer_config.json': 'null' }, '_config.json cannot be used: it mu'],
     ['its end', { ...TINY, 'tokenizer_config.json': { eos_token: '<e>' } }, `lacks '<e>', which`],
     ['its end', { ...TINY, 'tokenizer_config.json': { eos_token: 3 } }, 'eos_token must be a te'],
-    ['its markup', { ...TINY, 'chat_template.jinja': 'Q: A:' }, 'chat_template.jinja writes none'],
+    [
+      'its syntax',
+      { ...TINY, 'chat_template.jinja': '{% if %}' },
+      'inja cannot be used: it is not',
+    ],
     ['names', { ...TINY, 'tokenizer_config.json': { chat_template: 3 } }, 'chat_template must be'],
   ])('%s: %j', async (_, files, sentence) => {
     await expect(namesOf({ model: folderOf(files) })).rejects.toThrow(sentence);
+  });
+
+  it('are named with the file that chat_template names', async () => {
+    const chatTemplate = join(folderOf({ 'own.jinja': '{{ x' }), 'own.jinja');
+    await expect(namesOf({ chatTemplate })).rejects.toThrow(
+      `${chatTemplate} cannot be used: it is not a Jinja template: `,
+    );
   });
 
   it('are ignored when options name a replacement', async () => {

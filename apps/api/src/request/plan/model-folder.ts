@@ -1,10 +1,17 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { reasonOf } from '@baton/kernel';
+import { isObject, reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
-import { type ChatTemplate, KNOWN_MARKUP, templateOfJinja, type Tokenizer } from '@baton/text';
+import {
+  type ChatTemplate,
+  ChatTemplateError,
+  familyOfJinja,
+  JinjaTemplate,
+  type Tokenizer,
+} from '@baton/text';
 import { readTokenizer } from './open-tokenizer';
+import { strftime } from './strftime';
 
 const TOKENIZER = 'tokenizer.json';
 const CONFIG = 'tokenizer_config.json';
@@ -12,6 +19,12 @@ const TEMPLATE = 'chat_template.jinja';
 /** A folder with one of these has a tokenizer in an unsupported form. */
 const OTHER_FORMS = [CONFIG, 'tokenizer.model', 'tekken.json', 'vocab.json'];
 const OTHER_TOKENIZER = "set tokenizer to o200k or to another model's tokenizer.json";
+
+/**
+ * Special tokens of tokenizer_config.json that templates name. A start and an end that it does not
+ * mention are those of the template's family.
+ */
+const SPECIAL_TOKENS = ['bos_token', 'eos_token', 'pad_token', 'unk_token'];
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -36,36 +49,77 @@ export async function tokenizerOfFolder(folder: string): Promise<Tokenizer | und
  */
 export async function templateOfFolder(folder: string): Promise<ChatTemplate | undefined> {
   const path = join(folder, TEMPLATE);
-  if (existsSync(path)) return known(await readText(path), path);
+  const config = await readConfig(folder);
+  if (existsSync(path)) return templateOf({ source: await readText(path), place: path, config });
   const place = `${join(folder, CONFIG)}: chat_template`;
-  const jinja = jinjaOf((await readConfig(folder))['chat_template'], place);
-  return jinja === undefined ? undefined : known(jinja, place);
+  const given = jinjaOf(config['chat_template'], place);
+  return given === undefined ? undefined : templateOf({ ...given, place, config });
 }
 
-function known(jinja: string, place: string): ChatTemplate {
-  const template = templateOfJinja(jinja);
-  if (template !== undefined) return template;
-  throw new UsageError(
-    `${place} writes none of ${KNOWN_MARKUP.join(', ')}: set chat_template to the family that ` +
-      'is nearest, as chatml.',
-  );
+/**
+ * The chat template in a file, with the special tokens of the model's folder, if there is one.
+ * Throws a `UsageError`.
+ */
+export async function templateOfFile(
+  path: string,
+  folder: string | undefined,
+): Promise<ChatTemplate> {
+  const config = folder === undefined ? {} : await readConfig(folder);
+  return templateOf({ source: await readText(path), place: path, config });
 }
 
-/** One template, or several by name, of which Baton uses `default`. */
-function jinjaOf(value: unknown, place: string): string | undefined {
+interface GivenTemplate {
+  readonly source: string;
+  readonly toolUse?: string | undefined;
+  readonly place: string;
+  readonly config: Fields;
+}
+
+function templateOf({ source, toolUse, place, config }: GivenTemplate): ChatTemplate {
+  const family = familyOfJinja(source);
+  const tokens: Fields = { bos_token: family.begin, eos_token: family.end, ...config };
+  const specialTokens: Record<string, string> = {};
+  for (const name of SPECIAL_TOKENS) {
+    const token = tokenText(tokens[name]);
+    if (token !== undefined) specialTokens[name] = token;
+  }
+  const strftimeNow = (format: string): string => strftime(new Date(), format);
+  try {
+    const jinja = new JinjaTemplate(source, { toolUse, specialTokens, strftimeNow });
+    return { ...family, jinja };
+  } catch (error) {
+    if (!(error instanceof ChatTemplateError)) throw error;
+    throw new UsageError(`${place} cannot be used: ${error.message}.`);
+  }
+}
+
+/** One template, or several by name: `default`, and `tool_use` for conversations with tools. */
+function jinjaOf(
+  value: unknown,
+  place: string,
+): Pick<GivenTemplate, 'source' | 'toolUse'> | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return { source: value };
   const all = Array.isArray(value) ? (value as readonly (Fields | null)[]) : [];
-  const text = all.find((one) => one?.['name'] === 'default')?.['template'];
-  if (typeof text === 'string') return text;
+  const named = (name: string): unknown => all.find((one) => one?.['name'] === name)?.['template'];
+  const [source, toolUse] = [named('default'), named('tool_use')];
+  if (typeof source === 'string') {
+    return { source, toolUse: typeof toolUse === 'string' ? toolUse : undefined };
+  }
   throw new UsageError(`${place} must be a text, or a list with a template named default.`);
+}
+
+/** A token as a text, or as an object with its text. */
+function tokenText(value: unknown): string | undefined {
+  const text = isObject(value) ? value['content'] : value;
+  return typeof text === 'string' ? text : undefined;
 }
 
 async function readEndToken(folder: string): Promise<string | undefined> {
   const value = (await readConfig(folder))['eos_token'];
   if (value === undefined || value === null) return undefined;
-  const end = typeof value === 'string' ? value : (value as Fields)['content'];
-  if (typeof end === 'string') return end;
+  const end = tokenText(value);
+  if (end !== undefined) return end;
   throw new UsageError(`${join(folder, CONFIG)}: eos_token must be a text.`);
 }
 

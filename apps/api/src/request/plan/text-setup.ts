@@ -1,10 +1,12 @@
-import { type BatonConfig, type TextFiles, textFilesOf, modelFolderOf } from '@baton/config';
+import { type BatonConfig, modelFolderOf, type TextFiles, textFilesOf } from '@baton/config';
 import { unreachable } from '@baton/kernel';
 import type { Logger } from '@baton/telemetry';
 import {
   type ChatTemplate,
+  loadPatterns,
   loadTokenizer,
   type OutputLengthModel,
+  type TemplateName,
   templateNamed,
   templateOfModel,
   type Tokenizer,
@@ -14,7 +16,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { lengthModelOf, reasoningLengthModelOf } from './length-model';
 import { datasetModel, openDataset, type OpenedDataset } from './text-models/dataset/open-dataset';
 import { ECHO } from './text-models/echo';
-import { templateOfFolder, tokenizerOfFolder } from './model-folder';
+import { templateOfFile, templateOfFolder, tokenizerOfFolder } from './model-folder';
 import { openTokenizer } from './open-tokenizer';
 import { RulesModel } from './text-models/rules/rules-model';
 import type { TextModel } from './text-models/text-model';
@@ -45,6 +47,7 @@ export class TextSetup implements OnApplicationShutdown {
   /** Throws a `UsageError` for an unknown name and an unusable file. */
   static async open(config: BatonConfig, logger: Logger): Promise<TextSetup> {
     const files = textFilesOf(config);
+    loadPatterns();
     const tokenizer = await openTokenizerFor(config);
     const opened =
       files.dataset === undefined ? undefined : await openDataset(files.dataset, tokenizer, logger);
@@ -96,9 +99,12 @@ async function openTokenizerFor({ tokenizer, model }: BatonConfig): Promise<Toke
   return own ?? loadTokenizer('o200k');
 }
 
-async function openTemplateFor({ chatTemplate, model }: BatonConfig): Promise<ChatTemplate> {
-  if (chatTemplate !== 'auto') return templateNamed(chatTemplate);
+async function openTemplateFor(config: BatonConfig): Promise<ChatTemplate> {
+  const { chatTemplate, model } = config;
   const folder = modelFolderOf(model);
+  const file = textFilesOf(config).chatTemplate;
+  if (file !== undefined) return templateOfFile(file, folder);
+  if (chatTemplate !== 'auto') return templateNamed(chatTemplate as TemplateName);
   const own = folder === undefined ? undefined : await templateOfFolder(folder);
   return own ?? templateOfModel(model);
 }

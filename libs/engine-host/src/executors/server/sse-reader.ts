@@ -1,3 +1,5 @@
+import { createParser } from 'eventsource-parser';
+
 /** Most characters of one event. A longer one ends the stream with an error. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 
@@ -10,20 +12,16 @@ export class GarbledStream extends Error {}
  */
 export async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let rest = '';
+  const events: string[] = [];
+  const parser = createParser({
+    onEvent: ({ data }) => events.push(data),
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded') throw new GarbledStream('an event is too long');
+    },
+    maxBufferSize: MAX_EVENT_CHARS,
+  });
   for await (const bytes of body) {
-    rest += decoder.decode(bytes, { stream: true });
-    for (let end = /\r?\n\r?\n/.exec(rest); end !== null; end = /\r?\n\r?\n/.exec(rest)) {
-      const data = dataOf(rest.slice(0, end.index));
-      rest = rest.slice(end.index + end[0].length);
-      if (data !== undefined) yield data;
-    }
-    if (rest.length > MAX_EVENT_CHARS) throw new GarbledStream('an event is too long');
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    yield* events.splice(0);
   }
-}
-
-function dataOf(event: string): string | undefined {
-  const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'));
-  if (lines.length === 0) return undefined;
-  return lines.map((line) => line.slice(line.startsWith('data: ') ? 6 : 5)).join('\n');
 }

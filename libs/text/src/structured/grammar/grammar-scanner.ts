@@ -1,7 +1,7 @@
 import { spendWork } from '@baton/kernel';
 import { ConstraintError } from '../constraint-error';
 import { Pattern } from '../regex/pattern';
-import { RegexError } from '../regex/regex-node';
+import { RegexError } from '../regex/regex-error';
 import type { GrammarNode } from './grammar';
 
 const MAX_LENGTH = 200_000;

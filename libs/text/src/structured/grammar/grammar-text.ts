@@ -1,7 +1,8 @@
 import { RandomStream, spendWork } from '@baton/kernel';
 import { ConstraintError } from '../constraint-error';
-import { RegexError } from '../regex/regex-node';
-import { EVERYTHING, StringLanguage } from '../regex/string-language';
+import { RegexError } from '../regex/regex-error';
+import { everything } from '../regex/automaton';
+import { StringLanguage } from '../regex/string-language';
 import type { StructuredText, WriteOptions } from '../structured-text';
 import type { Grammar, GrammarNode } from './grammar';
 import { parseGbnf } from './parse-gbnf';
@@ -57,7 +58,7 @@ export class GrammarText implements StructuredText {
       let language = this.languages.get(node);
       if (language === undefined) {
         const { must, mustNot } = node.pattern.demands('whole');
-        const all = must.length === 0 ? [EVERYTHING] : must;
+        const all = must.length === 0 ? [everything()] : must;
         language = new StringLanguage({ must: all, mustNot, minLength: 0, maxLength: Infinity });
         this.languages.set(node, language);
       }

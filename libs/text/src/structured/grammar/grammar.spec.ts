@@ -96,7 +96,7 @@ describe('a grammar that is refused', () => {
     ['root ::= "x"\n\n)', 'the grammar cannot be read: a rule was expected in line 3'],
     [
       'root ::= [z-a]',
-      'the grammar cannot be read: range out of order in a class at offset 4 in line 1',
+      'the grammar cannot be read: range out of order in character class at offset 0 in line 1',
     ],
     ['item: "x"', "the grammar has no rule 'start'"],
     ['start: "x" )', 'the grammar cannot be read: the end of a rule was expected in line 1'],

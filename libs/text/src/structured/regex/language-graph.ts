@@ -1,22 +1,24 @@
 import { spendWork } from '@baton/kernel';
-import type { Automaton } from './automaton';
+import type { CharSet } from 'refa';
 import {
-  ANY,
-  type CharSet,
-  differenceOf,
-  hasChar,
-  intersectionOf,
-  NO_CHARS,
-  WORD,
-} from './char-set';
-import { EDGE, holdsAt, type Neighbour, OTHER_CHAR, WORD_CHAR } from './matches';
-import { RegexError } from './regex-node';
+  type Automaton,
+  type CharStep,
+  EDGE,
+  type Neighbour,
+  OTHER_CHAR,
+  type Reach,
+  reach,
+  type Sides,
+  WORD_CHAR,
+} from './automaton';
+import { characterSets } from './character-sets';
+import { RegexError } from './regex-error';
 
 const MAX_STATES = 10_000;
 const MAX_EDGES = 40_000;
 const MAX_PIECES = 200;
 /** Work of a new state or edge in nodes: it is stored, under a key of its own. */
-const EDGE_WORK = 4;
+const EDGE_WORK = 8;
 /** Limit of nodes visited in the search for states: a fraction of a second. */
 const MAX_STEPS = 1_500_000;
 
@@ -103,12 +105,13 @@ export class LanguageGraph {
     state.accepts =
       position.must.every((node, i) => this.ends(this.must[i]!, [node], position.before)) &&
       !position.mustNot.some((nodes, i) => this.ends(this.mustNot[i]!, nodes, position.before));
+    const { any, word, notWord } = characterSets();
     if (!this.tracksWords) {
-      this.expandBy(state, OTHER_CHAR, ANY);
+      this.expandBy(state, OTHER_CHAR, any);
       return;
     }
-    this.expandBy(state, WORD_CHAR, WORD);
-    this.expandBy(state, OTHER_CHAR, differenceOf(ANY, WORD));
+    this.expandBy(state, WORD_CHAR, word);
+    this.expandBy(state, OTHER_CHAR, notWord);
   }
 
   private ends(automaton: Automaton, nodes: readonly number[], before: Neighbour): boolean {
@@ -123,7 +126,7 @@ export class LanguageGraph {
     const shadows = mustNot.map((nodes, i) => this.reach(this.mustNot[i]!, nodes, sides).chars);
     this.combine(ways, { set: allowed, nodes: [] }, (set, nodes) => {
       for (const piece of pieces(set, shadows.flat())) {
-        const following = shadows.map((chars) => followers(chars, piece[0]!));
+        const following = shadows.map((chars) => followers(chars, piece.ranges[0]!.min));
         this.link(state, piece, { before: after, must: nodes, mustNot: following });
       }
     });
@@ -131,7 +134,7 @@ export class LanguageGraph {
 
   /** Adds an edge for each combination of one step per automaton whose characters overlap. */
   private combine(
-    ways: readonly (readonly CharNode[])[],
+    ways: readonly (readonly CharStep[])[],
     chosen: { readonly set: CharSet; readonly nodes: readonly number[] },
     take: (set: CharSet, nodes: readonly number[]) => void,
   ): void {
@@ -142,8 +145,9 @@ export class LanguageGraph {
     }
     spendWork(options.length);
     for (const { set, next } of options) {
-      const common = intersectionOf(chosen.set, set);
-      if (common.length === 0) continue;
+      // Every set is a part of the set of all characters.
+      const common = chosen.set === characterSets().any ? set : chosen.set.intersect(set);
+      if (common.isEmpty) continue;
       this.combine(ways, { set: common, nodes: [...chosen.nodes, next] }, take);
     }
   }
@@ -178,55 +182,20 @@ export class LanguageGraph {
   }
 }
 
-interface CharNode {
-  readonly set: CharSet;
-  readonly next: number;
-}
-
-interface Sides {
-  readonly before: Neighbour;
-  readonly after: Neighbour;
-}
-
-interface Reach {
-  readonly chars: readonly CharNode[];
-  readonly accepts: boolean;
-  /** Nodes visited. */
-  readonly steps: number;
-}
-
-/** The nodes that can be reached from some nodes without a character. */
-function reach(automaton: Automaton, from: readonly number[], { before, after }: Sides): Reach {
-  const seen = new Set<number>();
-  const chars: CharNode[] = [];
-  let accepts = false;
-  const open = [...from];
-  for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    if (seen.has(at)) continue;
-    seen.add(at);
-    const node = automaton.nodes[at]!;
-    if (node.kind === 'char') chars.push(node);
-    else if (node.kind === 'fork') open.push(...node.next);
-    else if (node.kind === 'accept') accepts = true;
-    else if (holdsAt(node.place, before, after)) open.push(node.next);
-  }
-  return { chars, accepts, steps: seen.size };
-}
-
-function followers(chars: readonly CharNode[], point: number): number[] {
-  const next = chars.filter(({ set }) => hasChar(set, point)).map((node) => node.next);
+function followers(chars: readonly CharStep[], point: number): number[] {
+  const next = chars.filter(({ set }) => set.has(point)).map((node) => node.next);
   return [...new Set(next)].sort((a, b) => a - b);
 }
 
 /** Cuts a set at the ends of other sets, so that each piece lies inside or outside each of them. */
-function pieces(set: CharSet, others: readonly CharNode[]): CharSet[] {
-  let result: CharSet[] = set === NO_CHARS ? [] : [set];
+function pieces(set: CharSet, others: readonly CharStep[]): CharSet[] {
+  let result: CharSet[] = [set];
   for (const other of others) {
     if (result.length > MAX_PIECES) throw tooLarge();
     spendWork(result.length);
     result = result
-      .flatMap((piece) => [intersectionOf(piece, other.set), differenceOf(piece, other.set)])
-      .filter((piece) => piece.length > 0);
+      .flatMap((piece) => [piece.intersect(other.set), piece.without(other.set)])
+      .filter((piece) => !piece.isEmpty);
   }
   return result;
 }

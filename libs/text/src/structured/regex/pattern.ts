@@ -1,15 +1,7 @@
-import { type Automaton, automatonOf } from './automaton';
-import { ANY } from './char-set';
-import { acceptsText } from './matches';
-import { parseRegex } from './parse-regex';
-import type { Regex, RegexNode } from './regex-node';
-
-const ANYTHING: RegexNode = {
-  kind: 'repeat',
-  body: { kind: 'set', set: ANY },
-  min: 0,
-  max: Infinity,
-};
+import type { Element, NoParent } from 'refa';
+import { acceptsText, type Automaton, automatonOf } from './automaton';
+import { characterSets } from './character-sets';
+import { type Alternatives, parseRegex, type Regex } from './parse-regex';
 
 /** `whole`: the whole text matches. `anywhere`: the text contains a match, as in JSON Schema. */
 export type PatternScope = 'whole' | 'anywhere';
@@ -53,14 +45,35 @@ export class Pattern {
  * there.
  */
 function demandsOf({ body, ahead }: Regex, scope: PatternScope): Demands {
-  const parts = scope === 'whole' ? [body] : [body, ANYTHING];
+  const whole = group(body);
+  const rest = anything();
   const isFree = scope === 'anywhere' && ahead.length === 0;
-  const must = [automatonOf({ kind: 'sequence', parts: isFree ? [ANYTHING, ...parts] : parts })];
+  const before = isFree ? [rest] : [];
+  const after = scope === 'anywhere' ? [rest] : [];
+  const must = [sequenceOf([...before, whole, ...after])];
   const mustNot: Automaton[] = [];
   for (const look of ahead) {
-    const automaton = automatonOf({ kind: 'sequence', parts: [look.body, ANYTHING] });
-    if (look.isNegated) mustNot.push(automaton);
-    else must.push(automaton);
+    const automaton = sequenceOf([group(look.body), rest]);
+    (look.isNegated ? mustNot : must).push(automaton);
   }
   return { must, mustNot };
+}
+
+function anything(): NoParent<Element> {
+  const characters = characterSets().any;
+  return {
+    type: 'Quantifier',
+    alternatives: [{ type: 'Concatenation', elements: [{ type: 'CharacterClass', characters }] }],
+    lazy: false,
+    min: 0,
+    max: Infinity,
+  };
+}
+
+function group(alternatives: Alternatives): NoParent<Element> {
+  return { type: 'Alternation', alternatives: [...alternatives] };
+}
+
+function sequenceOf(elements: NoParent<Element>[]): Automaton {
+  return automatonOf({ type: 'Concatenation', elements });
 }

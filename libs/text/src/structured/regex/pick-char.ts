@@ -1,56 +1,62 @@
 import type { RandomStream } from '@baton/kernel';
-import { type CharSet, differenceOf, intersectionOf } from './char-set';
+import { CharSet } from 'refa';
+import { MAX_CHARACTER } from './character-sets';
 
-/** Readable characters, with their weights where all are allowed. */
-const PREFERRED: readonly (readonly [set: CharSet, chances: number])[] = [
-  [[0x61, 0x7a], 8],
-  [[0x30, 0x39], 2],
-  [[0x41, 0x5a], 2],
-];
-const PRINTABLE: CharSet = [0x20, 0x7e];
-const LETTERS_BEYOND: CharSet = [
-  0xc0, 0xd6, 0xd8, 0xf6, 0x391, 0x3a1, 0x410, 0x44f, 0x4e00, 0x9fa5,
-];
-const CONTROLS: CharSet = [0, 0x1f, 0x7f, 0x9f];
+/** What a set offers, by the set: many places of a text have one set. */
+const offers = new WeakMap<CharSet, readonly Offer[]>();
+
+interface Offer {
+  readonly set: CharSet;
+  readonly chances: number;
+}
 
 /**
  * A character of a non-empty set: letters and digits where there are some, else other printable
  * characters.
  */
 export function pickChar(set: CharSet, random: RandomStream): number {
-  const groups = PREFERRED.map(
-    ([group, chances]) => [intersectionOf(set, group), chances] as const,
-  );
-  const filled = groups.filter(([group]) => group.length > 0);
-  if (filled.length > 0) return pickFrom(weighted(filled, random), random);
-  for (const group of [PRINTABLE, LETTERS_BEYOND]) {
-    const common = intersectionOf(set, group);
-    if (common.length > 0) return pickFrom(common, random);
+  let offered = offers.get(set);
+  if (offered === undefined) {
+    offered = offersOf(set);
+    offers.set(set, offered);
   }
-  const shown = differenceOf(set, CONTROLS);
-  return pickFrom(shown.length > 0 ? shown : set, random);
+  let at = random.integer(offered.reduce((sum, { chances }) => sum + chances, 0));
+  for (const offer of offered) {
+    if (at < offer.chances) return pickFrom(offer.set, random);
+    at -= offer.chances;
+  }
+  throw new RangeError('a draw beyond the offers');
 }
 
-function weighted(
-  groups: readonly (readonly [set: CharSet, chances: number])[],
-  random: RandomStream,
-): CharSet {
-  let at = random.integer(groups.reduce((sum, [, chances]) => sum + chances, 0));
-  for (const [set, chances] of groups) {
-    if (at < chances) return set;
-    at -= chances;
-  }
-  return groups[0]![0];
+/** Readable characters, with their weights where all are allowed. */
+const PREFERRED = { 'a-z': 8, '0-9': 2, 'A-Z': 2 };
+/** Other characters, the most readable ones first. */
+const OTHERS = [[' -~'], ['À-Ö', 'Ø-ö', 'Α-Ρ', 'А-я', '一-龥']];
+const CONTROLS = ['\0-\x1f', '\x7f-\x9f'];
+
+function offersOf(set: CharSet): readonly Offer[] {
+  const preferred = Object.entries(PREFERRED)
+    .map(([range, chances]) => ({ set: set.intersect(setOf([range])), chances }))
+    .filter((one) => !one.set.isEmpty);
+  if (preferred.length > 0) return preferred;
+  const shown = OTHERS.map((ranges) => set.intersect(setOf(ranges)));
+  const found = [...shown, set.without(setOf(CONTROLS))].find((one) => !one.isEmpty);
+  return [{ set: found ?? set, chances: 1 }];
+}
+
+/** A set of ranges as in `a-z`. */
+function setOf(ranges: readonly string[]): CharSet {
+  return CharSet.empty(MAX_CHARACTER).union(
+    ranges.map((range) => ({ min: range.codePointAt(0)!, max: range.codePointAt(2)! })),
+  );
 }
 
 function pickFrom(set: CharSet, random: RandomStream): number {
-  let size = 0;
-  for (let i = 0; i < set.length; i += 2) size += set[i + 1]! - set[i]! + 1;
-  let at = random.integer(size);
-  for (let i = 0; i < set.length; i += 2) {
-    const width = set[i + 1]! - set[i]! + 1;
-    if (at < width) return set[i]! + at;
+  let at = random.integer(set.size);
+  for (const { min, max } of set.ranges) {
+    const width = max - min + 1;
+    if (at < width) return min + at;
     at -= width;
   }
-  return set[0]!;
+  throw new RangeError('a draw beyond the set');
 }

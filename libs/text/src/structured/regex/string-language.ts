@@ -1,9 +1,8 @@
 import { type RandomStream, spendWork } from '@baton/kernel';
 import type { Automaton } from './automaton';
-import { ANY } from './char-set';
 import { LanguageGraph, type GraphState } from './language-graph';
 import { pickChar } from './pick-char';
-import { RegexError } from './regex-node';
+import { RegexError } from './regex-error';
 
 /**
  * Bounds on a text: all of `must` accept it, none of `mustNot` does, and its length (code points)
@@ -105,10 +104,3 @@ export class StringLanguage {
     this.ways.push(row);
   }
 }
-
-/** Accepts every text. */
-export const EVERYTHING: Automaton = {
-  nodes: [{ kind: 'fork', next: [1, 2] }, { kind: 'char', set: ANY, next: 0 }, { kind: 'accept' }],
-  start: 0,
-  asksForWords: false,
-};

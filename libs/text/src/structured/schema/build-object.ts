@@ -1,6 +1,7 @@
 import { spendWork } from '@baton/kernel';
 import { type Json, jsonObject } from '../json';
-import { EVERYTHING, StringLanguage } from '../regex/string-language';
+import { everything } from '../regex/automaton';
+import { StringLanguage } from '../regex/string-language';
 
 import { writeName } from '../write-words';
 import { memberNodes } from './satisfies';
@@ -155,7 +156,7 @@ class ObjectBuilder {
       const isFirstRound = attempt <= patterns.length;
       const { must, mustNot } = chosen.pattern.demands(isFirstRound ? 'whole' : 'anywhere');
       const bounds = { minLength: 0, maxLength: Infinity };
-      const all = must.length === 0 ? [EVERYTHING] : must;
+      const all = must.length === 0 ? [everything()] : must;
       const language = new StringLanguage({ must: all, mustNot, ...bounds });
       return language.sample(builder.tools.random, 8 + attempt);
     }

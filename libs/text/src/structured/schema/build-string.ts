@@ -1,8 +1,9 @@
 import type { RandomStream } from '@baton/kernel';
 import { ConstraintError } from '../constraint-error';
 import type { Demands, PatternScope } from '../regex/pattern';
-import { RegexError } from '../regex/regex-node';
-import { EVERYTHING, StringLanguage } from '../regex/string-language';
+import { RegexError } from '../regex/regex-error';
+import { everything } from '../regex/automaton';
+import { StringLanguage } from '../regex/string-language';
 import { writeWords } from '../write-words';
 import { formatWriter } from './formats';
 import type { SchemaNode } from './schema-node';
@@ -90,7 +91,7 @@ function languageOf(
       if (whole.length === 1 && none.length === 0) mustNot.push(whole[0]!);
     }
     return new StringLanguage({
-      must: must.length === 0 ? [EVERYTHING] : must,
+      must: must.length === 0 ? [everything()] : must,
       mustNot,
       ...lengths,
     });

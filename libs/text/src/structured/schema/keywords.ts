@@ -1,7 +1,7 @@
 import { ConstraintError } from '../constraint-error';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, type JsonType } from '../json';
 import { Pattern } from '../regex/pattern';
-import { RegexError } from '../regex/regex-node';
+import { RegexError } from '../regex/regex-error';
 
 const TYPES: ReadonlySet<string> = new Set<JsonType>([
   'null',

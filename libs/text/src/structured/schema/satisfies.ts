@@ -8,7 +8,7 @@ import {
   type JsonType,
 } from '../json';
 import { evaluatedItems, evaluatedProperties } from './evaluated';
-import { RegexError } from '../regex/regex-node';
+import { RegexError } from '../regex/regex-error';
 import { ConstraintError } from '../constraint-error';
 import { isOfFormat } from './formats';
 import type { SchemaNode } from './schema-node';
