@@ -3,7 +3,7 @@ import cluster from 'node:cluster';
 import type { BatonConfig } from '@baton/config';
 import type { ChildMessage, SupervisorMessage } from '@baton/contract';
 import { entryOf, PARENT_WATCH, type ProcessEvents, SupervisedProcess } from '@baton/supervisor';
-import { countedPart, mergePages } from '@baton/telemetry';
+import { mergedFamilies, type MetricFamily } from '@baton/telemetry';
 import { makeKey } from '../http/access/admin-key';
 import { isFromProcess, type ToProcess } from './messages';
 import { type Order, Orders } from './orders';
@@ -15,8 +15,10 @@ const MS_PER_SECOND = 1_000;
 const CLOSE_MS = 3_000;
 
 /** The counts of an ended process stay in the sum of all. */
-const keepCounts: Fold = (sum, last) =>
-  mergePages([last, sum].filter((page) => typeof page === 'string').map(countedPart));
+const keepCounts: Fold = (sum, last) => {
+  const kept = [last, sum].filter((families) => families !== undefined) as MetricFamily[][];
+  return mergedFamilies(kept.map((all) => all.filter(({ type }) => type !== 'gauge')));
+};
 
 /**
  * Runs several API processes that share their ports (Node's cluster module): each accepts

@@ -62,8 +62,8 @@ export class EngineHost {
     const sides = buildSides(site, core);
     const work = buildWork(site, core, sides);
     const duties = buildDuties(site, core, { ...sides, ...work });
-    const { warmStart } = duties;
-    const built = { ...site, ...core, ...sides, ...work, warmStart };
+    const { warmStart, numbers } = duties;
+    const built = { ...site, ...core, ...sides, ...work, warmStart, numbers };
     core.slot.onCrash(new CrashRecovery(built).recover);
     core.loop.listen(new StepReports(built));
     core.endings.onDrop(new RunClaims(built).drop);

@@ -1,4 +1,4 @@
-import type { EngineMessage, MembershipOrder } from '@baton/contract';
+import type { EngineMessage, EngineReport, MembershipOrder } from '@baton/contract';
 import { unreachable } from '@baton/kernel';
 import type { MailReaders } from '../../live-engine/engine/mailbox';
 import type { RunTable } from '../../live-engine/runs/run';
@@ -8,9 +8,13 @@ import type { TargetSide } from '../handoff/target-side';
 import type { Executor } from '../jobs/executor';
 import type { Intake } from '../jobs/intake';
 import type { FrameResender } from '../steps/resend';
+import type { Bus } from '@baton/transport';
+import type { EngineNumbers } from './engine-numbers';
 import type { WarmStart } from './warm-start';
 
 export interface MailDeliveryParts {
+  readonly bus: Bus;
+  readonly numbers: EngineNumbers;
   readonly runs: RunTable;
   readonly endings: Endings;
   readonly source: SourceSide;
@@ -45,7 +49,7 @@ export class MailDelivery implements MailReaders {
       case 'leg-over':
         return executor?.onLegOver(message);
       case 'tell-metrics':
-        return executor?.tellMetrics(message.replyTo);
+        return void this.report(message.replyTo);
       case 'resend':
         return resender.answer(message);
       case 'tell-cache':
@@ -59,6 +63,14 @@ export class MailDelivery implements MailReaders {
         return unreachable(message);
     }
   };
+
+  /** The numbers are those at the answer, after its server has answered. */
+  private async report(replyTo: string): Promise<void> {
+    const { bus, numbers, executor } = this.parts;
+    const page = (await executor?.metricsPage()) ?? '';
+    const report: EngineReport = { presence: numbers.snapshot(), page };
+    bus.publish(replyTo, Buffer.from(JSON.stringify(report)));
+  }
 
   /** Ends this engine's runs of requests whose clients have disconnected. */
   readonly onAborts = (requestIds: readonly string[]): void => {
