@@ -9,7 +9,6 @@ import {
   type HistogramRow,
   histograms,
   info,
-  optionalCounters,
 } from './engine-family';
 
 /** Every engine counts these. */
@@ -171,7 +170,7 @@ export const BATON_FAMILIES: readonly EngineFamily[] = [
     ({ stage, stepTimes }) => stepTimes && { stage, ...stepTimes },
   ),
   ...counters(BATON_COUNTERS),
-  ...optionalCounters(BATON_OPTIONAL_COUNTERS),
+  ...counters(BATON_OPTIONAL_COUNTERS),
   counterBy({
     name: 'baton:kv_releases_total',
     help: 'Held blocks let go, by reason; expired is the end of a lease.',
@@ -189,7 +188,6 @@ export const BATON_FAMILIES: readonly EngineFamily[] = [
     help: 'Legs that an engine had on its upstream server, by how they ended.',
     label: 'outcome',
     keys: Object.fromEntries(UPSTREAM_OUTCOMES.map((outcome) => [outcome, `upstream_${outcome}`])),
-    isOptional: true,
   }),
   ...histograms(BATON_HISTOGRAMS),
 ];

@@ -84,17 +84,8 @@ export function info(
   };
 }
 
+/** An engine that does not count one of these does not have its series. */
 export function counters(helps: Helps): EngineFamily[] {
-  return Object.entries(helps).map(([name, help]) => ({
-    name,
-    help,
-    type: 'counter',
-    samples: (engine) => samplesOf(engine.counters[counterKey(name)] ?? 0),
-  }));
-}
-
-/** Only engines that count these have their series. */
-export function optionalCounters(helps: Helps): EngineFamily[] {
   return Object.entries(helps).map(([name, help]) => ({
     name,
     help,
@@ -109,19 +100,16 @@ export interface LabelledCounter {
   readonly help: string;
   readonly label: string;
   readonly keys: Readonly<Record<string, string>>;
-  /** True when only engines that count it have the series. Otherwise others have 0. */
-  readonly isOptional?: true;
 }
 
-export function counterBy({ name, help, label, keys, isOptional }: LabelledCounter): EngineFamily {
+export function counterBy({ name, help, label, keys }: LabelledCounter): EngineFamily {
   const all = Object.entries(keys);
-  const uncounted = isOptional ? undefined : 0;
   return {
     name,
     help,
     type: 'counter',
     samples: ({ counters: counts }) =>
-      all.flatMap(([value, key]) => samplesOf(counts[key] ?? uncounted, { [label]: value })),
+      all.flatMap(([value, key]) => samplesOf(counts[key], { [label]: value })),
   };
 }
 
@@ -139,11 +127,11 @@ export function histograms(rows: Readonly<Record<string, HistogramRow>>): Engine
   });
 }
 
-function counterKey(name: string): string {
+export function counterKey(name: string): string {
   return afterPrefix(name).replace(/_total$/, '');
 }
 
-function afterPrefix(name: string): string {
+export function afterPrefix(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 

@@ -1,18 +1,24 @@
 import type { HistogramSnapshot } from '@baton/contract';
 import {
-  type BATON_COUNTERS,
+  BATON_COUNTERS,
   BATON_HISTOGRAMS,
   type BATON_OPTIONAL_COUNTERS,
-  type KV_FETCHES,
-  type KV_RELEASES,
+  KV_FETCHES,
+  KV_RELEASES,
   type UPSTREAM_OUTCOMES,
 } from './baton-families';
 import { BucketCounts } from './bucket-counts';
 import { tokensUpTo } from './buckets';
-import type { CounterKeyOf, HistogramKeyOf, HistogramRow } from './engine-family';
 import {
-  type PROMPT_SOURCES,
-  type VLLM_COUNTERS,
+  afterPrefix,
+  counterKey,
+  type CounterKeyOf,
+  type HistogramKeyOf,
+  type HistogramRow,
+} from './engine-family';
+import {
+  PROMPT_SOURCES,
+  VLLM_COUNTERS,
   VLLM_HISTOGRAMS,
   type VLLM_OPTIONAL_COUNTERS,
 } from './vllm-families';
@@ -41,13 +47,22 @@ export type UpstreamOutcome = (typeof UPSTREAM_OUTCOMES)[number];
 /** Counted by engines whose work runs on a server. */
 export type UpstreamKey = `upstream_${UpstreamOutcome}` | 'upstream_retries';
 
+const COUNTER_KEYS = [
+  ...Object.keys({ ...VLLM_COUNTERS, ...BATON_COUNTERS }).map(counterKey),
+  ...[PROMPT_SOURCES, KV_RELEASES, KV_FETCHES].flatMap((keys) => Object.values(keys)),
+  'placed_jobs',
+] as readonly CounterKey[];
+
 const HISTOGRAMS = { ...VLLM_HISTOGRAMS, ...BATON_HISTOGRAMS };
 
 type HistogramKey = HistogramKeyOf<keyof typeof HISTOGRAMS>;
 
 /** The counts of one engine since its process started; they survive a rebuild of the engine. */
 export class EngineStats {
-  private readonly counts: Partial<Record<CounterKey, number>> = {};
+  private readonly counts = Object.fromEntries(COUNTER_KEYS.map((key) => [key, 0])) as Record<
+    CounterKey,
+    number
+  >;
   private readonly distributions = new Map<string, BucketCounts>();
 
   /** Events so far. */
@@ -57,13 +72,13 @@ export class EngineStats {
   constructor(maxModelLen = Infinity) {
     for (const [name, row] of Object.entries<HistogramRow>(HISTOGRAMS)) {
       const buckets = row.endsAtModelLength ? tokensUpTo(maxModelLen) : row.buckets;
-      this.distributions.set(name.slice(name.indexOf(':') + 1), new BucketCounts(buckets));
+      this.distributions.set(afterPrefix(name), new BucketCounts(buckets));
     }
   }
 
   add(key: CounterKey, count = 1): void {
     this.changes += 1;
-    this.counts[key] = this.count(key) + count;
+    this.counts[key] += count;
   }
 
   observe(key: HistogramKey, value: number): void {
@@ -72,10 +87,9 @@ export class EngineStats {
   }
 
   count(key: CounterKey): number {
-    return this.counts[key] ?? 0;
+    return this.counts[key];
   }
 
-  /** Those that have counted. */
   counters(): Record<string, number> {
     return { ...this.counts };
   }

@@ -16,7 +16,6 @@ import {
   gaugeBy,
   type HistogramRow,
   histograms,
-  optionalCounters,
 } from './engine-family';
 
 /** Every engine counts these, by the HELP texts of vllm/v1/metrics/loggers.py. */
@@ -159,7 +158,7 @@ export const VLLM_FAMILIES: readonly EngineFamily[] = [
     ({ gauges }) => gauges.kvUsage,
   ),
   ...counters(VLLM_COUNTERS),
-  ...optionalCounters(VLLM_OPTIONAL_COUNTERS),
+  ...counters(VLLM_OPTIONAL_COUNTERS),
   counterBy({
     name: 'vllm:prompt_tokens_by_source_total',
     help: 'Number of prompt tokens by source.',
@@ -173,7 +172,6 @@ export const VLLM_FAMILIES: readonly EngineFamily[] = [
     keys: Object.fromEntries(
       Array.from({ length: DRAFT_TOKENS_MAX }, (_, position) => [position, acceptedAt(position)]),
     ),
-    isOptional: true,
   }),
   {
     name: 'vllm:prompt_tokens_cached_by_source_total',
