@@ -46,7 +46,7 @@ describe('the families of several API processes', () => {
 
   it('keep a series and a family that one of them alone has', async () => {
     const registry = new Registry();
-    readNumber(registry, { name: 'alone', help: 'A.', type: 'gauge' }, () => 4);
+    readNumber(registry, { name: 'alone', help: 'A.', type: 'gauge', read: () => 4 });
     const labels = { engine: '1' };
     const success = { name: 'success_total', help: 'S.', type: 'counter' } as const;
     const other = { ...success, aggregator: 'sum' as const, values: [{ labels, value: 9 }] };

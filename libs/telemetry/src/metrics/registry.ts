@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HistogramSnapshot } from '@baton/contract';
 import { type Aggregator, AggregatorRegistry, type Metric, type Registry } from 'prom-client';
 import { boundLabel } from './bucket-counts';
@@ -33,8 +34,7 @@ export function familyOf(head: FamilyHead, values: readonly MetricSample[]): Met
 /** A metric of the registry whose samples are read at each scrape. */
 export function readAtScrape(
   registry: Registry,
-  head: FamilyHead,
-  read: () => readonly MetricSample[],
+  { read, ...head }: FamilyHead & { readonly read: () => readonly MetricSample[] },
 ): void {
   const metric = { ...head, get: () => Promise.resolve(familyOf(head, read())) };
   registry.registerMetric(metric as unknown as Metric);
@@ -43,12 +43,14 @@ export function readAtScrape(
 /** Like `readAtScrape`, for a single number; undefined: there is none. */
 export function readNumber(
   registry: Registry,
-  head: FamilyHead,
-  read: () => number | undefined,
+  { read, ...head }: FamilyHead & { readonly read: () => number | undefined },
 ): void {
-  readAtScrape(registry, head, () => {
-    const value = read();
-    return value === undefined ? [] : [{ labels: {}, value }];
+  readAtScrape(registry, {
+    ...head,
+    read: () => {
+      const value = read();
+      return value === undefined ? [] : [{ labels: {}, value }];
+    },
   });
 }
 
@@ -95,7 +97,25 @@ export function mergedFamilies(all: readonly (readonly MetricFamily[])[]): reado
   return merged as MetricFamily[];
 }
 
+/** Time that a page may take of one turn of the event loop, in ms. */
+const TURN_MS = 10;
+
 /** The families in Prometheus' text format; each name is in one of the lists, or in several. */
-export function exposed(all: readonly (readonly MetricFamily[])[]): Promise<string> {
-  return AggregatorRegistry.aggregate([...all]).metrics();
+export async function exposed(all: readonly (readonly MetricFamily[])[]): Promise<string> {
+  const lists = new Map<string, number>();
+  for (const { name } of all.flat()) lists.set(name, (lists.get(name) ?? 0) + 1);
+  const isShared = ({ name }: MetricFamily): boolean => lists.get(name) !== 1;
+  const page: Registry = AggregatorRegistry.aggregate(all.map((list) => list.filter(isShared)));
+  for (const family of all.flat()) {
+    if (!isShared(family)) readAtScrape(page, { ...family, read: () => family.values });
+  }
+  const texts: string[] = [];
+  let turnMs = performance.now();
+  for (const { name } of page.getMetricsAsArray()) {
+    texts.push(await page.getSingleMetricAsString(name));
+    if (performance.now() - turnMs < TURN_MS) continue;
+    await nextTurn();
+    turnMs = performance.now();
+  }
+  return `${texts.join('\n')}\n`;
 }

@@ -32,15 +32,12 @@ export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShut
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: OWN_SAMPLING_MS });
     this.addLoop();
     this.addConnections();
-    readNumber(
-      registry,
-      {
-        name: 'baton:api_live_sequences',
-        help: 'Sequences under way at this front.',
-        type: 'gauge',
-      },
-      () => this.sequences.size,
-    );
+    readNumber(registry, {
+      name: 'baton:api_live_sequences',
+      help: 'Sequences under way at this front.',
+      type: 'gauge',
+      read: () => this.sequences.size,
+    });
   }
 
   onApplicationBootstrap(): void {
@@ -52,71 +49,56 @@ export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShut
   }
 
   private addLoop(): void {
-    readNumber(
-      this.registry,
-      {
-        name: 'baton:api_event_loop_lag_seconds',
-        help: 'How late the event loop of the front ran at most in the last 30 to 60 s.',
-        type: 'gauge',
-        aggregator: 'max',
-      },
-      () => this.lag.worstMs() / 1_000,
-    );
-    readNumber(
-      this.registry,
-      {
-        name: 'baton:api_starved_seconds',
-        help: 'Longest recent pause of the front; it loses half of its weight in lateness_half_life.',
-        type: 'gauge',
-        aggregator: 'max',
-      },
-      () => this.transport.processClock.latenessMs() / 1_000,
-    );
-    readNumber(
-      this.registry,
-      {
-        name: 'baton:api_event_loop_turns_total',
-        help: 'Turns of the event loop of the front. It accepts one connection per turn and port.',
-        type: 'counter',
-      },
-      () => performance.nodeTiming.uvMetricsInfo.loopCount,
-    );
-    readNumber(
-      this.registry,
-      {
-        name: 'baton:api_event_loop_busy_seconds_total',
-        help: 'Time in which the event loop of the front did not wait for events.',
-        type: 'counter',
-      },
-      () => performance.eventLoopUtilization().active / 1_000,
-    );
+    readNumber(this.registry, {
+      name: 'baton:api_event_loop_lag_seconds',
+      help: 'How late the event loop of the front ran at most in the last 30 to 60 s.',
+      type: 'gauge',
+      aggregator: 'max',
+      read: () => this.lag.worstMs() / 1_000,
+    });
+    readNumber(this.registry, {
+      name: 'baton:api_starved_seconds',
+      help: 'Longest recent pause of the front; it loses half of its weight in lateness_half_life.',
+      type: 'gauge',
+      aggregator: 'max',
+      read: () => this.transport.processClock.latenessMs() / 1_000,
+    });
+    readNumber(this.registry, {
+      name: 'baton:api_event_loop_turns_total',
+      help: 'Turns of the event loop of the front. It accepts one connection per turn and port.',
+      type: 'counter',
+      read: () => performance.nodeTiming.uvMetricsInfo.loopCount,
+    });
+    readNumber(this.registry, {
+      name: 'baton:api_event_loop_busy_seconds_total',
+      help: 'Time in which the event loop of the front did not wait for events.',
+      type: 'counter',
+      read: () => performance.eventLoopUtilization().active / 1_000,
+    });
   }
 
   private addConnections(): void {
     const { registry, listeners } = this;
-    readNumber(
-      registry,
-      {
-        name: 'baton:api_accept_queue',
-        help: 'Connections that wait in the kernel for the front to accept them.',
-        type: 'gauge',
-        aggregator: 'first',
-      },
-      () => listeners.arrivals.waiting,
-    );
-    readNumber(
-      registry,
-      {
-        name: 'baton:api_connections_total',
-        help: 'Connections that the front accepted.',
-        type: 'counter',
-      },
-      () => listeners.arrivals.accepted,
-    );
+    readNumber(registry, {
+      name: 'baton:api_accept_queue',
+      help: 'Connections that wait in the kernel for the front to accept them.',
+      type: 'gauge',
+      aggregator: 'first',
+      read: () => listeners.arrivals.waiting,
+    });
+    readNumber(registry, {
+      name: 'baton:api_connections_total',
+      help: 'Connections that the front accepted.',
+      type: 'counter',
+      read: () => listeners.arrivals.accepted,
+    });
     const name = 'baton:api_accept_to_request_seconds';
     const help = 'From the accept of a connection until the request that came with it is handled.';
-    readAtScrape(registry, { name, help, type: 'histogram' }, () =>
-      histogramSamples(name, listeners.arrivals.waits.snapshot()),
-    );
+    readAtScrape(registry, {
+      name,
+      help,
+      type: 'histogram',
+      read: () => histogramSamples(name, listeners.arrivals.waits.snapshot()),
+    });
   }
 }

@@ -37,26 +37,20 @@ export class QueueMetrics {
     const { prefill, decode } = placerSpec(config);
     this.isPlaced = prefill !== 'pull' || decode !== 'pull' || config.exposeEngines;
     const help = 'Jobs in the queues of a stage that no engine has taken.';
-    showByStage(registry, { name: DEPTH, help }, () => this.depths);
-    showByStage(
-      registry,
-      {
-        name: WAITING,
-        help:
-          'Sequences that have not entered a batch of the stage, in its queues or in an ' +
-          'engine, over all API processes.',
-      },
-      () => totals.waiting,
-    );
-    showByStage(
-      registry,
-      {
-        name: AGE,
-        help: 'How long the oldest of these that this API process knows has been waiting.',
-        aggregator: 'max',
-      },
-      () => this.ages(performance.now()),
-    );
+    showByStage(registry, { name: DEPTH, help, read: () => this.depths });
+    showByStage(registry, {
+      name: WAITING,
+      help:
+        'Sequences that have not entered a batch of the stage, in its queues or in an ' +
+        'engine, over all API processes.',
+      read: () => totals.waiting,
+    });
+    showByStage(registry, {
+      name: AGE,
+      help: 'How long the oldest of these that this API process knows has been waiting.',
+      aggregator: 'max',
+      read: () => this.ages(performance.now()),
+    });
   }
 
   /** Reads the broker; the last known values are shown while it is unavailable. */
@@ -164,11 +158,16 @@ interface StageHead {
   readonly name: string;
   readonly help: string;
   readonly aggregator?: 'max';
+  readonly read: () => PerStage;
 }
 
-function showByStage(registry: Registry, head: StageHead, read: () => PerStage): void {
-  readAtScrape(registry, { aggregator: 'first', ...head, type: 'gauge' }, () => {
-    const values = read();
-    return STAGES.map((stage) => ({ labels: { stage }, value: values[stage] }));
+function showByStage(registry: Registry, { read, ...head }: StageHead): void {
+  const samples = (values: PerStage) =>
+    STAGES.map((stage) => ({ labels: { stage }, value: values[stage] }));
+  readAtScrape(registry, {
+    aggregator: 'first',
+    ...head,
+    type: 'gauge',
+    read: () => samples(read()),
   });
 }

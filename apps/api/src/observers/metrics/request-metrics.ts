@@ -150,34 +150,25 @@ export class RequestMetrics implements RequestObserver {
   /** Every sequence opened at this front has ended or is under way. */
   private showConservation(registry: Registry): void {
     const { live } = this;
-    readNumber(
-      registry,
-      {
-        name: 'baton:sequences_opened_total',
-        help: 'Sequences that this API process let in.',
-        type: 'counter',
-      },
-      () => live.opened,
-    );
-    readNumber(
-      registry,
-      {
-        name: 'baton:sequences_ended_total',
-        help: 'Of these, those that have ended.',
-        type: 'counter',
-      },
-      () => this.endedSequences,
-    );
-    readNumber(
-      registry,
-      {
-        name: 'baton:sequences_unaccounted',
-        help: 'Sequences let in that have neither ended nor are under way; 0 unless one was lost.',
-        type: 'gauge',
-        aggregator: 'first',
-      },
-      () => live.opened - this.endedSequences - live.size,
-    );
+    readNumber(registry, {
+      name: 'baton:sequences_opened_total',
+      help: 'Sequences that this API process let in.',
+      type: 'counter',
+      read: () => live.opened,
+    });
+    readNumber(registry, {
+      name: 'baton:sequences_ended_total',
+      help: 'Of these, those that have ended.',
+      type: 'counter',
+      read: () => this.endedSequences,
+    });
+    readNumber(registry, {
+      name: 'baton:sequences_unaccounted',
+      help: 'Sequences let in that have neither ended nor are under way; 0 unless one was lost.',
+      type: 'gauge',
+      aggregator: 'first',
+      read: () => live.opened - this.endedSequences - live.size,
+    });
   }
 
   private isGood({ received, history }: ObservedSequence, reason: EndReason): boolean {

@@ -1,5 +1,6 @@
 import type { EngineMessage, EngineReport, MembershipOrder } from '@baton/contract';
 import { unreachable } from '@baton/kernel';
+import type { Bus } from '@baton/transport';
 import type { MailReaders } from '../../live-engine/engine/mailbox';
 import type { RunTable } from '../../live-engine/runs/run';
 import type { Endings } from '../endings/endings';
@@ -8,13 +9,11 @@ import type { TargetSide } from '../handoff/target-side';
 import type { Executor } from '../jobs/executor';
 import type { Intake } from '../jobs/intake';
 import type { FrameResender } from '../steps/resend';
-import type { Bus } from '@baton/transport';
-import type { EngineNumbers } from './engine-numbers';
 import type { WarmStart } from './warm-start';
 
 export interface MailDeliveryParts {
   readonly bus: Bus;
-  readonly numbers: EngineNumbers;
+  readonly report: () => Promise<EngineReport>;
   readonly runs: RunTable;
   readonly endings: Endings;
   readonly source: SourceSide;
@@ -32,7 +31,7 @@ export class MailDelivery implements MailReaders {
   constructor(private readonly parts: MailDeliveryParts) {}
 
   readonly onMessage = (message: EngineMessage): void => {
-    const { source, target, executor, resender, warmStart, onOrder } = this.parts;
+    const { source, target, executor, resender, warmStart, bus, report, onOrder } = this.parts;
     switch (message.kind) {
       case 'read':
         return source.onRead(message);
@@ -49,7 +48,9 @@ export class MailDelivery implements MailReaders {
       case 'leg-over':
         return executor?.onLegOver(message);
       case 'tell-metrics':
-        return void this.report(message.replyTo);
+        return void report().then((told) =>
+          bus.publish(message.replyTo, Buffer.from(JSON.stringify(told))),
+        );
       case 'resend':
         return resender.answer(message);
       case 'tell-cache':
@@ -63,14 +64,6 @@ export class MailDelivery implements MailReaders {
         return unreachable(message);
     }
   };
-
-  /** The numbers are those at the answer, after its server has answered. */
-  private async report(replyTo: string): Promise<void> {
-    const { bus, numbers, executor } = this.parts;
-    const page = (await executor?.metricsPage()) ?? '';
-    const report: EngineReport = { presence: numbers.snapshot(), page };
-    bus.publish(replyTo, Buffer.from(JSON.stringify(report)));
-  }
 
   /** Ends this engine's runs of requests whose clients have disconnected. */
   readonly onAborts = (requestIds: readonly string[]): void => {

@@ -8,7 +8,6 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { askEngines } from '../../executors/metrics/engine-reports';
 import { withUpstreamFamilies } from '../../executors/metrics/upstream-families';
 import { WORKER, type WorkerDependencies } from '../engines.module';
 import { WorkerHosts } from '../worker-hosts';
@@ -30,15 +29,12 @@ export class WorkerProbe implements OnApplicationBootstrap, OnApplicationShutdow
   ) {
     const { registry, lag } = this;
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: OWN_SAMPLING_MS });
-    readNumber(
-      registry,
-      {
-        name: 'baton:event_loop_lag_seconds',
-        help: 'How late the event loop of this process ran at most in the last 30 to 60 s.',
-        type: 'gauge',
-      },
-      () => lag.worstMs() / 1_000,
-    );
+    readNumber(registry, {
+      name: 'baton:event_loop_lag_seconds',
+      help: 'How late the event loop of this process ran at most in the last 30 to 60 s.',
+      type: 'gauge',
+      read: () => lag.worstMs() / 1_000,
+    });
   }
 
   onApplicationBootstrap(): void {
@@ -57,7 +53,7 @@ export class WorkerProbe implements OnApplicationBootstrap, OnApplicationShutdow
   /** The page that Prometheus scrapes. */
   async metrics(): Promise<string> {
     const { config } = this.worker;
-    const reports = await askEngines(this.hosts.presences(), this.worker);
+    const reports = await this.hosts.reports();
     const presences = reports.map(({ presence }) => presence);
     const shown = shownEngines(presences, this.settings.current, this.wall.nowUs());
     const lists = [engineFamilies(shown, this.worker), await familiesOf(this.registry)];
