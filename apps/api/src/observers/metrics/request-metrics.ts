@@ -33,7 +33,7 @@ interface Choices {
 const REJECTIONS_SINCE_MINOR = 32;
 const REJECTION_REASONS = ['max_num_queued_reqs', 'max_num_queued_tokens'] as const;
 
-/** Limit of engines with their own series; further engines count under the first. */
+/** Limit of engines with their own series; what further engines do is not shown. */
 const MAX_ENGINES = 4_096;
 
 /**
@@ -46,8 +46,8 @@ export class RequestMetrics implements RequestObserver {
   private readonly histograms: ReturnType<typeof requestHistograms>;
   private readonly parts: ReturnType<typeof firstTokenParts>;
   private readonly counters: ReturnType<typeof requestCounters>;
-  /** The engines with series. */
-  private readonly engines = new Set<string>();
+  /** The engines with series, by id. */
+  private readonly engines = new Map<string, EngineLabel>();
   /** Prompts with ended choices, by their place in the answer. */
   private readonly unfinished = new WeakMap<ObservedRequest, Map<number, Choices>>();
   private readonly rejections: Counter<'model_name' | 'reason'> | undefined;
@@ -179,10 +179,11 @@ export class RequestMetrics implements RequestObserver {
   }
 
   private of(engineId: string): EngineLabel {
+    const known = this.engines.get(engineId);
+    if (known !== undefined) return known;
+    if (this.engines.size >= MAX_ENGINES) return UNKNOWN;
     const engine = { engine_id: engineId };
-    if (this.engines.has(engineId)) return engine;
-    if (this.engines.size >= MAX_ENGINES) return { engine_id: '' };
-    this.engines.add(engineId);
+    this.engines.set(engineId, engine);
     for (const histogram of Object.values(this.histograms)) histogram.zero(engine);
     for (const part of TTFT_PARTS) this.parts.zero({ ...engine, part });
     for (const reason of FINISHED_REASONS) {
@@ -196,6 +197,8 @@ export class RequestMetrics implements RequestObserver {
 interface EngineLabel {
   readonly engine_id: string;
 }
+
+const UNKNOWN: EngineLabel = { engine_id: '' };
 
 function requestCounters(registry: Registry) {
   const registers = [registry];
