@@ -159,7 +159,10 @@ function time() {
     ),
     lines(
       'Tokens per step, mean',
-      { unit: 'suffix: tokens', description: 'Prompt and generated tokens of one engine step.' },
+      {
+        unit: 'suffix: tokens',
+        description: 'Computed prompt tokens and generated tokens of one engine step.',
+      },
       [
         {
           expr: `${byStage(rate('vllm:iteration_tokens_total_sum'))} / ${byStage(rate('vllm:iteration_tokens_total_count'))}`,
@@ -189,12 +192,18 @@ function time() {
       ],
     ),
     lines(
-      'Cached tokens computed again',
+      'Preemptions per request, mean',
       {
-        unit: TOKENS,
-        description: 'Cached prompt tokens per second that an engine computed again.',
+        unit: 'suffix: preemptions',
+        description:
+          'How often a finished request was preempted. Each time, its KV is computed again.',
       },
-      [{ expr: byStage(rate('vllm:prompt_tokens_recomputed_total')), ...perStage }],
+      [
+        {
+          expr: `${byStage(rate('vllm:request_num_preemptions_sum'))} / ${byStage(rate('vllm:request_num_preemptions_count'))}`,
+          ...perStage,
+        },
+      ],
     ),
   ];
 }

@@ -11,6 +11,7 @@ import type { GenerationRequest } from '@baton/openai';
 import { RandomStream } from '@baton/kernel';
 import type { Transport } from '@baton/transport';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
+import { Registry } from 'prom-client';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ClusterView } from '../../apps/api/src/cluster/cluster-view';
 import { CallClasses } from '../../apps/api/src/http/access/call-classes';
@@ -98,7 +99,8 @@ async function live(config: BatonConfig, { arrivals, ends }: Facts): Promise<Map
   const wall = new ManualWallClock(0);
   const clock = new LiveClock(wall);
   const broker = { isConnected: true, onConnection: () => undefined } as unknown as Transport;
-  const gate = new FlowGate(config, classes, cluster, new FlowMetrics(), UNLIMITED, clock, broker);
+  const metrics = new FlowMetrics(new Registry());
+  const gate = new FlowGate(config, classes, cluster, metrics, UNLIMITED, clock, broker);
   const passes = new Map<number, FlowPass>();
   const passedUs = new Map<number, number>();
   const events = [

@@ -1,4 +1,5 @@
-// Runs vLLM's own scheduler beside libs/engine over random workloads and compares every step.
+// Runs vLLM's own scheduler beside libs/engine over random workloads and compares every step; with
+// the newest vLLM, compares the families of metrics as well.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +29,8 @@ const HELP = `npm run test:vllm-scheduler -- [--scheduler KIND] [--version V] [-
 
 Fetches vLLM's source from PyPI (needs python3, venv and tar; 50 MB, kept in node_modules/.cache), drives its
 schedulers and libs/engine over the same random workloads and compares what every step does. What vLLM does is kept
-there as well, so a run that was cut short goes on where it was. Exit code: 0 all agree, 1 one does not.
+there as well, so a run that was cut short goes on where it was. For the newest version it also compares the families
+of metrics in vllm/v1/metrics/loggers.py with the page of metrics. Exit code: 0 all agree, 1 one does not.
 
   --scheduler KIND  sync: Scheduler; async: AsyncScheduler, with two batches in flight;
                     pipeline: Scheduler, with 2 to 4 pipeline stages; default all
@@ -77,7 +79,9 @@ async function main() {
     VLLM_FROM: values.from,
     ...(values.record ? { VLLM_RECORD: 'yes' } : {}),
   };
-  const args = ['run', '--config', join(HERE, 'vitest.config.mjs')];
+  // The families of metrics are those of the newest version.
+  const files = values.version === NEWEST ? [] : ['differential'];
+  const args = ['run', '--config', join(HERE, 'vitest.config.mjs'), ...files];
   const vitest = join(ROOT, 'node_modules', '.bin', 'vitest');
   return spawnSync(vitest, args, { cwd: ROOT, stdio: 'inherit', env }).status ?? 1;
 }

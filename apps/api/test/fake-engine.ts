@@ -3,6 +3,7 @@ import {
   type EngineJob,
   type EngineMessage,
   type EnginePresence,
+  type EngineReport,
   type Epoch,
   type FrameEntry,
   FrameWriter,
@@ -46,7 +47,9 @@ export class FakeEngine {
     const engine = new FakeEngine(transport, presenceOf(stage, options));
     await engine.announce();
     const onMessage = (payload: Buffer): void => {
-      engine.messages.push(JSON.parse(payload.toString()) as EngineMessage);
+      const message = JSON.parse(payload.toString()) as EngineMessage;
+      if (message.kind === 'tell-metrics') engine.report(message.replyTo);
+      else engine.messages.push(message);
     };
     await transport.bus.subscribe(channels.engine(engine.presence.engineId), onMessage);
     await transport.bus.subscribe(channels.aborts, (payload) => {
@@ -79,6 +82,11 @@ export class FakeEngine {
       () => undefined,
       () => undefined,
     );
+  }
+
+  private report(replyTo: string): void {
+    const report: EngineReport = { presence: this.presence, page: '' };
+    this.transport.bus.publish(replyTo, Buffer.from(JSON.stringify(report)));
   }
 
   /** Takes no more jobs, and announces that. */

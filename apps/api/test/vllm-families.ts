@@ -105,7 +105,6 @@ export const FILLED: readonly ReferenceFamily[] = [
     source: ['local_compute', 'local_cache_hit', 'external_kv_transfer'],
   }),
   counter('prompt_tokens_cached', 'Number of cached prompt tokens (local + external).'),
-  counter('prompt_tokens_recomputed', 'Number of cached tokens recomputed for forward pass.'),
   counter('generation_tokens', 'Number of generation tokens processed.'),
   counter('request_success', 'Count of successfully processed requests.', {
     finished_reason: ['stop', 'length', 'abort', 'error', 'repetition', 'cache_threshold'],
@@ -122,6 +121,11 @@ export const FILLED: readonly ReferenceFamily[] = [
     'request_prefill_kv_computed_tokens',
     'Histogram of new KV tokens computed during prefill (excluding cached tokens).',
     TOKENS,
+  ),
+  histogram(
+    'request_num_preemptions',
+    'Histogram of the number of times a request was preempted.',
+    '1.0 2.0 3.0 4.0 5.0 10.0 20.0'.split(' '),
   ),
   histogram('iteration_tokens_total', 'Histogram of number of tokens per engine_step.', STEP),
   histogram(
@@ -186,6 +190,18 @@ export const OPTIONAL: readonly ReferenceFamily[] = [
   counter('kv_offload_load_time', 'Total load time from offload storage to GPU, in seconds.'),
 ];
 
+/** Filled since vLLM 0.32, at every engine. `num_requests_kv_fetch_by_stage` is one of decode. */
+export const SINCE_32: readonly ReferenceFamily[] = [
+  counter(
+    'prompt_tokens_cached_by_source',
+    'Prefix-cache hit tokens by the cache tier that supplied them: device (local HBM), host ' +
+      '(offloaded to DRAM), disk, p2p (transferred from another vLLM instance) or ' +
+      'external_unspecified. Counted at admission; sums to vllm:prefix_cache_hits + ' +
+      'vllm:external_prefix_cache_hits.',
+    { source: ['device', 'host', 'p2p', 'disk', 'external_unspecified'] },
+  ),
+];
+
 /**
  * The rest of the reference; docs/metrics.md says why each has no numbers here. `*`: all families
  * with this prefix.
@@ -197,11 +213,12 @@ export const UNFILLED: readonly string[] = [
   ...['kv_offload_store_*', 'kv_offload_load_size', 'kv_offload_lookup_*'],
   ...['kv_offload_allocation_failure', 'kv_offload_total_*', 'kv_offload_size'],
   ...['kv_offload_stores_skipped', 'kv_offload_cpu_*', 'kv_offload_tiering_*', 'diffusion_*'],
-  ...['tool_call_parser_invocations', 'websocket_*'],
+  ...['tool_call_parser_invocations', 'websocket_*', 'watermark_requests'],
 ];
 
 /** Names that vLLM has removed: a reader of these must see that they are gone. */
 export const GONE: readonly string[] = [
   ...['gpu_cache_usage_perc', 'gpu_prefix_cache_queries_total', 'gpu_prefix_cache_hits_total'],
   ...['time_per_output_token_seconds', 'num_requests_swapped', 'cpu_cache_usage_perc'],
+  'prompt_tokens_recomputed_total',
 ];

@@ -43,6 +43,7 @@ export { type Certificate, readAuthorities, readCertificate } from './tls/certif
 export { transportTimes } from './transport-times';
 export { UsageError } from './usage-error';
 export { composedChoices } from './engines/composed-choices';
+export { vllmMinorOf } from './engines/vllm-minor';
 export { givenFields } from './engines/given-fields';
 export { gpuOf } from './engines/gpu-of';
 export { modelFolderOf, modelNotes, modelOf } from './engines/model-of';

@@ -1,6 +1,7 @@
 import type { Epoch } from './epoch';
 import type { LegFailure } from './executed';
 import type { Stage } from './job';
+import type { EnginePresence } from './presence';
 
 /**
  * The messages that engines and the API send to one engine over its own channel. The first five are
@@ -88,10 +89,7 @@ export type EngineMessage =
       readonly epoch: Epoch;
       readonly failure?: LegFailure;
     }
-  /**
-   * Requests the metrics of this engine's server, as `UpstreamMetrics` on `replyTo`. An engine
-   * without a server does not answer.
-   */
+  /** Requests the numbers of this engine, as an `EngineReport` on `replyTo`. */
   | { readonly kind: 'tell-metrics'; readonly replyTo: string }
   /**
    * Request of a starting engine for the shared content of the prefix cache; the answer is a
@@ -122,11 +120,13 @@ export type EngineMessage =
       readonly fromIndex: number;
     };
 
-/**
- * The metrics of an engine's server, in Prometheus' text format; empty while it does not answer.
- */
-export interface UpstreamMetrics {
-  readonly engineId: string;
+/** The numbers of an engine at a scrape. */
+export interface EngineReport {
+  readonly presence: EnginePresence;
+  /**
+   * The metrics of the server that does its work, in Prometheus' text format. Empty without a
+   * server, and while it does not answer.
+   */
   readonly page: string;
 }
 

@@ -11,7 +11,7 @@ export type {
 } from './cluster-picture';
 export type { EngineLoad } from './engine-load';
 export type { KvPoolMessage, KvPoolNews, KvPoolRead } from './kv-pool-messages';
-export type { EngineMessage, MembershipOrder, UpstreamMetrics } from './engine-message';
+export type { EngineMessage, EngineReport, MembershipOrder } from './engine-message';
 export type { EngineParameters } from './engine-parameters';
 export { packEpoch, submissionOf, type Epoch } from './epoch';
 export { BatonError } from './baton-error';

@@ -64,6 +64,8 @@ export interface EngineGauges {
   readonly stepMs: number;
   /** Hand-overs under way, by state. Unset when there are none. */
   readonly handoffs?: Readonly<Record<HandoffState, number>>;
+  /** Sequences whose fetched KV has arrived and that have not entered a batch. Unset: none. */
+  readonly fetchedWaiting?: number;
   /** vLLM's level of sleep, 0 = awake. Unset: awake. */
   readonly sleepLevel?: 0 | 1 | 2;
   /** 1 when the engine's upstream server answers, else 0. Unset without a server. */

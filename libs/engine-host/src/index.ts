@@ -1,5 +1,6 @@
 export { checkLlamacpp } from './executors/llamacpp/local-server';
-export { withUpstreamMetrics } from './executors/metrics/upstream-metrics';
+export { askEngines } from './executors/metrics/engine-reports';
+export { withUpstreamFamilies } from './executors/metrics/upstream-families';
 export {
   checkUpstreams,
   executes,

@@ -13,7 +13,6 @@ export class Accounts implements EngineCounters {
   promptTokensLoadedFromHost = 0;
   promptTokensFetched = 0;
   promptTokensTransferred = 0;
-  promptTokensRecomputed = 0;
   generatedTokens = 0;
   preemptions = 0;
   prefixQueriesTokens = 0;
@@ -51,10 +50,8 @@ export class Accounts implements EngineCounters {
    * `poolTokens` of them in the memory of this node and of others.
    */
   cached(seq: EngineSequence, tokens: number): void {
-    const isFirst = seq.accountedTokens === 0;
     const fresh = this.news(seq, tokens);
     this.promptTokensCached += fresh;
-    if (isFirst && seq.accountedTokens === seq.promptTokens - 1) this.promptTokensRecomputed++;
     const { hostTokens, poolTokens } = seq;
     if (hostTokens + poolTokens === 0) return;
     const behindPrompt = Math.max(0, tokens - seq.promptTokens);
@@ -65,10 +62,7 @@ export class Accounts implements EngineCounters {
   }
 
   transferred(seq: EngineSequence, tokens: number): void {
-    const fresh = this.news(seq, tokens);
-    this.promptTokensTransferred += fresh;
-    // When all but the last token of the prompt was cached, that token is already counted.
-    if (fresh > 1 && seq.accountedTokens === seq.promptTokens) this.promptTokensRecomputed++;
+    this.promptTokensTransferred += this.news(seq, tokens);
   }
 
   /** Counts a draft of one sequence whose first `accepted` tokens were right. */

@@ -1,22 +1,34 @@
 export { LineFile } from './logs/line-file';
 export { createLogger, type Logger, moduleLogger, processLogger } from './logs/logger';
+export { UPSTREAM_OUTCOMES } from './metrics/baton-families';
 export { BucketCounts } from './metrics/bucket-counts';
 export { OVERHEAD_SECONDS, REQUEST_TOKENS, tokensUpTo } from './metrics/buckets';
-export { cacheConfigLabels } from './metrics/cache-config';
-export { engineLabels } from './metrics/engine-labels';
-export { isSimulatedFamily, renderEngineMetrics } from './metrics/engine-metrics';
-export { EngineStats } from './metrics/engine-stats';
 export {
-  type FamilyHead,
+  engineFamilies,
+  engineLabels,
+  isSimulatedFamily,
+  modelLabels,
+} from './metrics/engine-metrics';
+export {
+  EngineStats,
+  type OptionalKey,
+  type PoolKey,
+  type UpstreamKey,
+  type UpstreamOutcome,
+} from './metrics/engine-stats';
+export { parsePage } from './metrics/page';
+export {
+  exposed,
+  familiesOf,
+  familyOf,
+  histogramSamples,
   type Labels,
-  type MetricSeries,
-  renderHistogram,
-  renderNumbers,
-  renderSummary,
-} from './metrics/exposition';
-export { acceptedAt, type OptionalKey, type PoolKey } from './metrics/families';
-export { countedPart, mergePages } from './metrics/merged-page';
-export { UPSTREAM_OUTCOMES, type UpstreamKey, type UpstreamOutcome } from './metrics/metric-family';
-export { type PageFamily, type PageSample, parsePage, renderPage } from './metrics/page';
+  mergedFamilies,
+  type MetricFamily,
+  type MetricSample,
+  readAtScrape,
+  readNumber,
+} from './metrics/registry';
+export { acceptedAt } from './metrics/vllm-families';
 export { contextOfTraceparent, timeOf, traceparentOf } from './tracing/trace-context';
 export { startTracing, tracesUrl, type Tracing } from './tracing/tracing';

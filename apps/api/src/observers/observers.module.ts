@@ -1,22 +1,29 @@
-import { Global, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import {
+  Global,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  type Provider,
+} from '@nestjs/common';
+import { Registry } from 'prom-client';
 import { OBSERVER_PROVIDERS } from '.';
 import { ClusterPictures } from './live-page/cluster-pictures';
 import { Viewers } from './live-page/viewers';
 import { EngineCensus } from './metrics/engine-census';
 import { FlowMetrics } from './metrics/flow-metrics';
 import { HttpMetrics } from './metrics/http-metrics';
-import { LoopMetrics } from './metrics/loop-metrics';
 import { ProcessMetrics } from './metrics/process-metrics';
 import { QueueMetrics } from './metrics/queue-metrics';
 import { Observers } from './port/observers';
 
-const PROVIDERS = [
+const PROVIDERS: Provider[] = [
+  // The metrics of this process. A test has several processes in one.
+  { provide: Registry, useFactory: () => new Registry() },
   ...OBSERVER_PROVIDERS,
   ClusterPictures,
   EngineCensus,
   FlowMetrics,
   HttpMetrics,
-  LoopMetrics,
   ProcessMetrics,
   QueueMetrics,
   Viewers,

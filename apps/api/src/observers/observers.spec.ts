@@ -14,6 +14,7 @@ import {
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import fc from 'fast-check';
+import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runsOf } from '../../../../test/support/runs';
 import type { ClusterView } from '../cluster/cluster-view';
@@ -79,16 +80,17 @@ afterEach(() => {
 });
 
 /** The observers of one run, in the order of the list. */
-function observersOf(table: SequenceTable, run: string) {
+function observersOf(table: SequenceTable, run: string, registry: Registry) {
   const [record, logRequests] = ['record', 'events'].map((name) => join(folder, `${run}.${name}`));
   const config = defaultConfig({ record, logRequests, speedup: 10 });
   const cluster = { find: () => undefined } as unknown as ClusterView;
   const bus = { subscribe: () => Promise.resolve(() => Promise.resolve()) };
   const processClock = { latenessMs: () => 0 };
   const transport = { bus, processClock, isConnected: true } as unknown as Transport;
+  const catalog = { maxModelLen: 8_192 } as ModelCatalog;
   return {
-    metrics: new RequestMetrics(config, { maxModelLen: 8_192 } as ModelCatalog, table),
-    faults: new FaultMetrics(),
+    metrics: new RequestMetrics(config, catalog, table, registry),
+    faults: new FaultMetrics(registry),
     recorder: new RequestRecorder(config, IDENTITY, LOG, new CallClasses(config)),
     events: new EventLog(config, LOG),
     timelines: new Timelines(config, transport, IDENTITY, LOG, cluster),
@@ -118,8 +120,9 @@ function jobOf(index: number): (streamId: number) => EngineJob {
 async function shownAfter(steps: readonly Step[], order: readonly number[], run: string) {
   nowMs = 1_000;
   const table = new SequenceTable();
-  const parts = observersOf(table, run);
-  const { metrics, faults, meter, timelines } = parts;
+  const registry = new Registry();
+  const parts = observersOf(table, run, registry);
+  const { metrics, meter, timelines } = parts;
   const inOrder: RequestObserver[] = Object.values(parts);
   const observers = new Observers(order.map((place) => inOrder[place]!));
   meter.switchOn(nowMs);
@@ -153,8 +156,9 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
   const timeline = await timelines.find({ owner: undefined, id: 'cmpl-x' });
   await observers.stop();
   const read = (name: string): string => readFileSync(join(folder, `${run}.${name}`), 'utf8');
+  metrics.show(ENGINES);
   return {
-    metrics: metrics.render(ENGINES) + faults.render(),
+    metrics: await registry.metrics(),
     rates: meter.take(nowMs),
     timeline,
     record: read('record'),

@@ -9,7 +9,7 @@ import {
   type ProcessEvents,
   SupervisedProcess,
 } from '@baton/supervisor';
-import { countedPart, mergePages } from '@baton/telemetry';
+import { mergedFamilies, type MetricFamily } from '@baton/telemetry';
 import { CAN_SHARE_PORTS } from '../http/connections/acceptors';
 import { makeKey } from '../http/access/admin-key';
 import { isFromProcess, type ToProcess } from './messages';
@@ -22,8 +22,10 @@ const MS_PER_SECOND = 1_000;
 const CLOSE_MS = 3_000;
 
 /** The counts of an ended process stay in the sum of all. */
-const keepCounts: Fold = (sum, last) =>
-  mergePages([last, sum].filter((page) => typeof page === 'string').map(countedPart));
+const keepCounts: Fold = (sum, last) => {
+  const kept = [last, sum].filter((families) => families !== undefined) as MetricFamily[][];
+  return mergedFamilies(kept.map((all) => all.filter(({ type }) => type !== 'gauge')));
+};
 
 /**
  * Runs several API processes that share their port. Each has sockets of its own where Node can

@@ -7,7 +7,13 @@ import {
   type EngineSetup,
   withOwnGuard,
 } from '@baton/config';
-import { type EnginePresence, type MembershipOrder, type Stage, STAGES } from '@baton/contract';
+import {
+  type EnginePresence,
+  type EngineReport,
+  type MembershipOrder,
+  type Stage,
+  STAGES,
+} from '@baton/contract';
 import { EngineHost, type HostOptions } from '../driver/host/engine-host';
 import { StepBarrier } from '../live-engine/engine/step-barrier';
 import { StepLog } from '../live-engine/observers/step-log';
@@ -113,6 +119,11 @@ export class WorkerHosts {
 
   presences(): EnginePresence[] {
     return this.hosts.map((host) => host.presence());
+  }
+
+  /** The numbers of all engines at a scrape. */
+  reports(): Promise<EngineReport[]> {
+    return Promise.all(this.hosts.map((host) => host.report()));
   }
 
   /**

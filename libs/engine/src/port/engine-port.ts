@@ -140,11 +140,6 @@ export interface EngineCounters {
   /** The part of `promptTokensCached` that was fetched from the memory of other nodes. */
   readonly promptTokensFetched: number;
   readonly promptTokensTransferred: number;
-  /**
-   * Prompts whose KV was present, completely or except for the last token: the model computes that
-   * token (again), because a step needs one (`recomputed_tokens` in vLLM's v1/metrics/stats.py).
-   */
-  readonly promptTokensRecomputed: number;
   readonly generatedTokens: number;
   readonly preemptions: number;
   readonly prefixQueriesTokens: number;

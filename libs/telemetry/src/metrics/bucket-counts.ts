@@ -1,6 +1,6 @@
 import type { HistogramSnapshot } from '@baton/contract';
 
-/** A histogram that costs one short search per observation and nothing else. */
+/** The counts of one histogram, for presences: numbers that another process can show. */
 export class BucketCounts {
   private readonly counts: Float64Array;
   private sum = 0;
@@ -32,7 +32,8 @@ export class BucketCounts {
  * An upper bound as the Python client of Prometheus writes it, which vLLM's rules and dashboards
  * select by: `le="1.0"`, `le="1e+06"`.
  */
-export function boundLabel(le: number): string {
+export function boundLabel(le: number | string): string {
+  if (typeof le === 'string') return le;
   const text = Number.isInteger(le) ? `${le}.0` : String(le);
   const point = text.indexOf('.');
   if (point <= 6) return text;

@@ -1,5 +1,7 @@
 /** Powers of two up to vLLM's largest token budget (vllm/v1/metrics/loggers.py). */
 export const ITERATION_TOKENS = [1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384];
+/** vllm/v1/metrics/buckets.py. */
+export const PREEMPTIONS = [1, 2, 3, 4, 5, 10, 20];
 /** vllm/distributed/kv_transfer/kv_connector/v1/nixl/stats.py. */
 export const TRANSFER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 5];
 export const TRANSFER_BYTES = Array.from({ length: 12 }, (_, i) => 2 ** (11 + 2 * i));

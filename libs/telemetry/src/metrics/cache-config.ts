@@ -1,9 +1,7 @@
 import { type BatonConfig, configForStage, kvLayoutOf } from '@baton/config';
 import { NULL_BLOCKS } from '@baton/hardware';
 import type { EnginePresence } from '@baton/contract';
-
-/** Labels of `vllm:cache_config_info` besides `engine`: the cache configuration as strings. */
-export type CacheConfigLabels = Readonly<Record<string, string>>;
+import type { Labels } from './registry';
 
 /**
  * vLLM's `cache_config_info` labels for an engine of a cluster with this configuration. If layers
@@ -13,7 +11,7 @@ export type CacheConfigLabels = Readonly<Record<string, string>>;
 export function cacheConfigLabels(
   config: BatonConfig,
   maxModelLen: number,
-): (engine: EnginePresence) => CacheConfigLabels {
+): (engine: EnginePresence) => Labels {
   return (engine) => {
     const own = configForStage(config, engine.stage);
     const gpuBlocks = engine.gauges.numBlocks + NULL_BLOCKS;

@@ -1,9 +1,9 @@
 import { type BatonConfig, defaultConfig } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
-import { cacheConfigLabels } from './cache-config';
-import { renderEngineMetrics } from './engine-metrics';
+import { engineFamilies } from './engine-metrics';
 import { EngineStats } from './engine-stats';
+import { exposed } from './registry';
 
 function presence(index: number, stats: EngineStats): EnginePresence {
   return {
@@ -29,22 +29,16 @@ function presence(index: number, stats: EngineStats): EnginePresence {
   };
 }
 
-const render = (
-  presences: EnginePresence[],
-  flavour: BatonConfig['metricsFlavour'] = 'vllm',
-): string =>
-  renderEngineMetrics(presences, {
-    cacheConfig: cacheConfigLabels(defaultConfig(), 1_000),
-    flavour,
-  });
+const render = (presences: EnginePresence[], config: Partial<BatonConfig> = {}): Promise<string> =>
+  exposed([engineFamilies(presences, { config: defaultConfig(config), maxModelLen: 1_000 })]);
 
 const blocks = 'nv_trt_llm_kv_cache_block_metrics{engine="0",model_name="m",kv_cache_block_type=';
 
 describe('engine metrics', () => {
-  it("show vLLM's families with its label set, one series per engine", () => {
+  it("show vLLM's families with its label set, one series per engine", async () => {
     const stats = new EngineStats();
     stats.add('generation_tokens', 7);
-    const text = render([presence(0, stats), presence(1, new EngineStats())]);
+    const text = await render([presence(0, stats), presence(1, new EngineStats())]);
     expect(text).toContain('vllm:num_requests_running{engine="0",model_name="m"} 3');
     expect(text).toContain('vllm:num_requests_waiting{engine="0",model_name="m"} 3');
     expect(text).toContain(
@@ -54,9 +48,9 @@ describe('engine metrics', () => {
     expect(text).toContain('vllm:generation_tokens_total{engine="1",model_name="m"} 0');
   });
 
-  it('have the longest recent pause of a process as baton:starved_seconds', () => {
+  it('have the longest recent pause of a process as baton:starved_seconds', async () => {
     const { gauges, ...late } = presence(0, new EngineStats());
-    const text = render([
+    const text = await render([
       { ...late, gauges: { ...gauges, latenessMs: 1_500 } },
       presence(1, new EngineStats()),
     ]);
@@ -64,10 +58,10 @@ describe('engine metrics', () => {
     expect(text).toContain('baton:starved_seconds{engine="1",model_name="m"} 0\n');
   });
 
-  it('have cumulative buckets, sum and count', () => {
+  it('have cumulative buckets, sum and count', async () => {
     const stats = new EngineStats();
     for (const tokens of [1, 9, 9, 20_000]) stats.observe('iteration_tokens_total', tokens);
-    const text = render([presence(0, stats)]);
+    const text = await render([presence(0, stats)]);
     const series = '{engine="0",model_name="m"';
     expect(text).toContain(`vllm:iteration_tokens_total_bucket${series},le="8.0"} 1`);
     expect(text).toContain(`vllm:iteration_tokens_total_bucket${series},le="16.0"} 3`);
@@ -76,10 +70,10 @@ describe('engine metrics', () => {
     expect(text).toContain(`vllm:iteration_tokens_total_count${series}} 4`);
   });
 
-  it('show the step-time model only of engines that simulate steps', () => {
+  it('show the step-time model only of engines that simulate steps', async () => {
     const stepTimes = { method: 'composed', description: 'of h200_sxm' };
     const simulated = { ...presence(1, new EngineStats()), stepTimes };
-    const text = render([presence(0, new EngineStats()), simulated]);
+    const text = await render([presence(0, new EngineStats()), simulated]);
     const lines = text.split('\n').filter((line) => line.startsWith('baton:step_time_info'));
     expect(lines).toEqual([
       'baton:step_time_info{engine="1",model_name="m",stage="decode",method="composed"' +
@@ -88,7 +82,7 @@ describe('engine metrics', () => {
     expect(text).not.toMatch(/^baton:step_farthest_outside_range_ratio\{/m);
   });
 
-  it('show drafts only of engines that make them', () => {
+  it('show drafts only of engines that make them', async () => {
     const drafting = { ...presence(1, new EngineStats()) };
     const counters = {
       ...drafting.counters,
@@ -96,7 +90,7 @@ describe('engine metrics', () => {
       spec_decode_num_accepted_tokens_per_pos_0: 3,
       spec_decode_num_accepted_tokens_per_pos_1: 2,
     };
-    const text = render([presence(0, new EngineStats()), { ...drafting, counters }]);
+    const text = await render([presence(0, new EngineStats()), { ...drafting, counters }]);
     const lines = text.split('\n').filter((line) => line.startsWith('vllm:spec_decode'));
     const series = 'engine="1",model_name="m"';
     expect(lines).toEqual([
@@ -134,25 +128,26 @@ describe('engine metrics', () => {
         `${blocks}"max"} 100`,
       ],
     ],
-  ])("have the names of %s beside vLLM's when asked for", (flavour, series) => {
+  ])("have the names of %s beside vLLM's when asked for", async (flavour, series) => {
     const presences = [presence(0, new EngineStats())];
-    const usual = render(presences).split('\n');
-    const lines = render(presences, flavour).split('\n');
+    const usual = (await render(presences)).split('\n');
+    const page = await render(presences, { metricsFlavour: flavour });
+    const lines = page.split('\n');
     const added = lines.filter((line) => !usual.includes(line) && !line.startsWith('#'));
     expect(added).toEqual(series);
     expect(usual.filter((line) => !lines.includes(line))).toEqual([]);
   });
 
-  it('name the cache configuration, without a model name', () => {
-    const text = render([presence(0, new EngineStats())]);
+  it('name the cache configuration, without a model name', async () => {
+    const text = await render([presence(0, new EngineStats())]);
     const info = text.split('\n').find((line) => line.startsWith('vllm:cache_config_info{'));
     expect(info).toContain('kv_cache_size_tokens="1616"');
     expect(info).toContain('kv_cache_max_concurrency="1.616"');
     expect(info).not.toContain('model_name');
   });
 
-  it('describe each family even before there is an engine', () => {
-    const text = render([]);
+  it('describe each family even before there is an engine', async () => {
+    const text = await render([]);
     expect(text).toContain('# TYPE vllm:iteration_tokens_total histogram');
     expect(text).toContain('# TYPE vllm:prompt_tokens_by_source_total counter');
   });

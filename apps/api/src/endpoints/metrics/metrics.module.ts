@@ -1,12 +1,7 @@
 import { Module } from '@nestjs/common';
-import { ClassFamilies } from './class-families';
-import { EngineFamilies } from './engine-families';
-import { FrontFamilies } from './front-families';
 import { MetricsController } from './metrics.controller';
+import { MetricsPage } from './metrics-page';
 
 /** The metrics endpoint for Prometheus. */
-@Module({
-  controllers: [MetricsController],
-  providers: [ClassFamilies, EngineFamilies, FrontFamilies],
-})
+@Module({ controllers: [MetricsController], providers: [MetricsPage] })
 export class MetricsModule {}

@@ -1,8 +1,16 @@
 import { STARTUP_CAUSES } from '@baton/config';
 import { type EnginePresence, type Stage, STAGES } from '@baton/contract';
-import { renderNumbers } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { ClusterView } from '../../cluster/cluster-view';
+
+export const CLUSTER_FAMILIES = [
+  'baton:engines',
+  'baton:engines_loading',
+  'baton:engines_lost_total',
+  'baton:engine_seconds_total',
+] as const;
+const [ENGINES, LOADING, LOST, SECONDS] = CLUSTER_FAMILIES;
 
 const STATES = ['starting', 'ready', 'draining'] as const;
 const CAUSES = ['startup', ...STARTUP_CAUSES, 'cache'];
@@ -13,65 +21,63 @@ export class EngineCensus {
   private known = new Map<string, EnginePresence>();
   /** Engines missing from the board; a slow engine comes back. */
   private readonly missing = new Map<string, Stage>();
-  private readonly lost: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
-  /** Summed until the last look. */
-  private readonly presentMs: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
+  private readonly lost: Counter<'stage'>;
+  private readonly presence: Counter<'stage'>;
   private lookedMs = 0;
 
-  constructor(private readonly cluster: ClusterView) {
-    cluster.onEngines((engines) => this.look(engines, performance.now()));
-  }
-
-  render(nowMs = performance.now()): string {
-    this.addPresence(nowMs);
-    const engines = [...this.known.values()];
-    const counts = STAGES.flatMap((stage) =>
-      STATES.map((state) => ({
-        labels: { stage, state },
-        value: engines.filter((each) => each.stage === stage && each.state === state).length,
-      })),
-    );
-    return [
-      renderNumbers(
-        { name: 'baton:engines', help: 'Engines that announce themselves, by stage and state.' },
-        'gauge',
-        counts,
-      ),
-      renderNumbers(
-        {
-          name: 'baton:engines_loading',
-          help: 'Starting engines by what they load: a cause of startup_duration, or cache.',
-        },
-        'gauge',
-        STAGES.flatMap((stage) =>
-          CAUSES.map((cause) => ({
-            labels: { stage, cause },
-            value: engines.filter((each) => each.stage === stage && each.loading === cause).length,
-          })),
-        ),
-      ),
-      renderNumbers(
-        {
-          name: 'baton:engines_lost_total',
-          help: 'Engines that fell silent without having drained: killed, crashed or cut off.',
-        },
-        'counter',
-        STAGES.map((stage) => ({ labels: { stage }, value: this.lost[stage] })),
-      ),
-      renderNumbers(
-        {
-          name: 'baton:engine_seconds_total',
-          help: 'Wall seconds of all engines together, in any state, since this process started.',
-        },
-        'counter',
-        STAGES.map((stage) => ({ labels: { stage }, value: this.presentMs[stage] / 1_000 })),
-      ),
-    ].join('');
+  constructor(
+    private readonly cluster: ClusterView,
+    registry: Registry,
+  ) {
+    const registers = [registry];
+    const engines = (): EnginePresence[] => [...this.known.values()];
+    new Gauge({
+      name: ENGINES,
+      help: 'Engines that announce themselves, by stage and state.',
+      labelNames: ['stage', 'state'],
+      aggregator: 'first',
+      registers,
+      collect() {
+        for (const stage of STAGES) for (const state of STATES) this.set({ stage, state }, 0);
+        for (const { stage, state } of engines()) this.inc({ stage, state });
+      },
+    });
+    new Gauge({
+      name: LOADING,
+      help: 'Starting engines by what they load: a cause of startup_duration, or cache.',
+      labelNames: ['stage', 'cause'],
+      aggregator: 'first',
+      registers,
+      collect() {
+        for (const stage of STAGES) for (const cause of CAUSES) this.set({ stage, cause }, 0);
+        for (const { stage, loading: cause } of engines()) if (cause) this.inc({ stage, cause });
+      },
+    });
+    this.lost = new Counter({
+      name: LOST,
+      help: 'Engines that fell silent without having drained: killed, crashed or cut off.',
+      labelNames: ['stage'],
+      // Every process counts the same event.
+      aggregator: 'max',
+      registers,
+    });
+    this.presence = new Counter({
+      name: SECONDS,
+      help: 'Wall seconds of all engines together, in any state, since this process started.',
+      labelNames: ['stage'],
+      aggregator: 'max',
+      registers,
+      collect: () => this.addPresence(performance.now()),
+    });
+    for (const stage of STAGES)
+      for (const each of [this.lost, this.presence]) each.inc({ stage }, 0);
+    cluster.onEngines((seen) => this.look(seen, performance.now()));
   }
 
   /** The engines of the last look were present until now. */
   private addPresence(nowMs: number): void {
-    for (const { stage } of this.known.values()) this.presentMs[stage] += nowMs - this.lookedMs;
+    const seconds = (nowMs - this.lookedMs) / 1_000;
+    for (const { stage } of this.known.values()) this.presence.inc({ stage }, seconds);
     this.lookedMs = nowMs;
   }
 
@@ -84,7 +90,7 @@ export class EngineCensus {
     this.known = now;
     for (const [engineId, stage] of this.missing) {
       const isLost = this.cluster.hasLost(engineId);
-      if (isLost) this.lost[stage] += 1;
+      if (isLost) this.lost.inc({ stage });
       if (isLost || now.has(engineId)) this.missing.delete(engineId);
     }
   }

@@ -5,43 +5,35 @@ import {
   type FaultStage,
   KINDS,
 } from '@baton/contract';
-import { renderNumbers } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
+import { Counter, Registry } from 'prom-client';
 import type { RequestObserver } from '../port/port';
-
-const HEAD = {
-  name: 'baton:faults_injected_total',
-  help: 'Faults carried out on purpose, by what was done and at which stage.',
-};
 
 /** Counts how often each fault struck requests of this process, in the front or at an engine. */
 @Injectable()
 export class FaultMetrics implements RequestObserver {
-  private readonly counts = new Map<string, number>();
+  private readonly injected: Counter<'fault' | 'stage'>;
+
+  /** Shows every fault at every stage where it may happen, as 0. */
+  constructor(registry: Registry) {
+    this.injected = new Counter({
+      name: 'baton:faults_injected_total',
+      help: 'Faults carried out on purpose, by what was done and at which stage.',
+      labelNames: ['fault', 'stage'],
+      registers: [registry],
+    });
+    for (const stage of FAULT_STAGES) {
+      for (const fault of Object.keys(KINDS) as FaultKind[]) {
+        if (KINDS[fault].stages.includes(stage)) this.injected.inc({ fault, stage }, 0);
+      }
+    }
+  }
 
   faulted({ fault, stage }: FaultNote): void {
     this.count(fault, stage);
   }
 
   count(fault: FaultKind, stage: FaultStage): void {
-    const key = keyOf(fault, stage);
-    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+    this.injected.inc({ fault, stage });
   }
-
-  /** Renders every fault at every stage where it may happen, including those with 0. */
-  render(): string {
-    const series = FAULT_STAGES.flatMap((stage) =>
-      (Object.keys(KINDS) as FaultKind[])
-        .filter((fault) => KINDS[fault].stages.includes(stage))
-        .map((fault) => ({
-          labels: { fault, stage },
-          value: this.counts.get(keyOf(fault, stage)) ?? 0,
-        })),
-    );
-    return renderNumbers(HEAD, 'counter', series);
-  }
-}
-
-function keyOf(fault: FaultKind, stage: FaultStage): string {
-  return `${fault}@${stage}`;
 }

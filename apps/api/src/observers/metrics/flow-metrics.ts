@@ -1,6 +1,6 @@
 import type { DropReason, FlowQueue, SloClass } from '@baton/policies';
-import { BucketCounts, type MetricSeries, renderHistogram, renderNumbers } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /**
  * Limit of tenants with their own series, so that a scrape stays small; the first to come get one.
@@ -21,52 +21,57 @@ export interface FlowQueues {
 /** The counts of this process's flow control, by SLO class and tenant. */
 @Injectable()
 export class FlowMetrics {
-  private flow: FlowQueues | undefined;
   private readonly tenants = new Set<string>();
-  private readonly counts = new Map<string, MetricSeries<number>>();
-  private readonly waits = new Map<string, BucketCounts>();
+  private requests: Counter<'slo_class' | 'tenant' | 'outcome'> | undefined;
+  private waits: Histogram<'slo_class'> | undefined;
 
+  constructor(private readonly registry: Registry) {}
+
+  /** The page has these families only with flow control. */
   follow(flow: FlowQueues): void {
-    this.flow = flow;
+    const labelsOf = (queue: Flow) => this.labelsOf(queue);
+    const registers = [this.registry];
+    new Gauge({
+      name: 'baton:flow_waiting_requests',
+      help: 'Requests that wait in this API process for flow control.',
+      labelNames: ['slo_class', 'tenant'],
+      registers,
+      collect() {
+        this.reset();
+        for (const queue of flow.queues) this.inc(labelsOf(queue), queue.waitingRequests);
+      },
+    });
+    new Gauge({
+      name: 'baton:flow_under_way_requests',
+      help: 'Requests of this API process that flow control has let on and that have not ended.',
+      registers,
+      collect() {
+        this.set(flow.underWay);
+      },
+    });
+    this.requests = new Counter({
+      name: 'baton:flow_requests_total',
+      help:
+        'Requests that flow control has decided on: passed, turned away (full, shed, timeout), ' +
+        'or left by their clients.',
+      labelNames: ['slo_class', 'tenant', 'outcome'],
+      registers,
+    });
+    this.waits = new Histogram({
+      name: 'baton:flow_wait_seconds',
+      help: 'Wall time that requests waited for flow control before they passed.',
+      labelNames: ['slo_class'],
+      buckets: WAIT_SECONDS,
+      registers,
+    });
   }
 
   count(flow: Flow, outcome: FlowOutcome): void {
-    const labels = { ...this.labelsOf(flow), outcome };
-    const key = JSON.stringify(labels);
-    this.counts.set(key, { labels, value: (this.counts.get(key)?.value ?? 0) + 1 });
+    this.requests?.inc({ ...this.labelsOf(flow), outcome });
   }
 
   waited({ name }: SloClass, seconds: number): void {
-    const known = this.waits.get(name) ?? new BucketCounts(WAIT_SECONDS);
-    this.waits.set(name, known);
-    known.observe(seconds);
-  }
-
-  /** Empty without flow control. */
-  render(): string {
-    const { flow } = this;
-    if (flow === undefined) return '';
-    const waits = [...this.waits].map(([name, counts]) => ({
-      labels: { slo_class: name },
-      value: counts.snapshot(),
-    }));
-    return [
-      renderNumbers(WAITING, 'gauge', this.waiting(flow)),
-      renderNumbers(UNDER_WAY, 'gauge', [{ labels: {}, value: flow.underWay }]),
-      renderNumbers(REQUESTS, 'counter', [...this.counts.values()]),
-      renderHistogram(WAITS, waits),
-    ].join('');
-  }
-
-  private waiting({ queues }: FlowQueues): readonly MetricSeries<number>[] {
-    const series = new Map<string, MetricSeries<number>>();
-    for (const queue of queues) {
-      const labels = this.labelsOf(queue);
-      const key = JSON.stringify(labels);
-      const before = series.get(key)?.value ?? 0;
-      series.set(key, { labels, value: before + queue.waitingRequests });
-    }
-    return [...series.values()];
+    this.waits?.observe({ slo_class: name }, seconds);
   }
 
   private labelsOf({ sloClass, tenant }: Flow): { slo_class: string; tenant: string } {
@@ -74,22 +79,3 @@ export class FlowMetrics {
     return { slo_class: sloClass.name, tenant: this.tenants.has(tenant) ? tenant : OTHERS };
   }
 }
-
-const WAITING = {
-  name: 'baton:flow_waiting_requests',
-  help: 'Requests that wait in this API process for flow control.',
-};
-const UNDER_WAY = {
-  name: 'baton:flow_under_way_requests',
-  help: 'Requests of this API process that flow control has let on and that have not ended.',
-};
-const REQUESTS = {
-  name: 'baton:flow_requests_total',
-  help:
-    'Requests that flow control has decided on: passed, turned away (full, shed, timeout), or ' +
-    'left by their clients.',
-};
-const WAITS = {
-  name: 'baton:flow_wait_seconds',
-  help: 'Wall time that requests waited for flow control before they passed.',
-};

@@ -1,67 +1,97 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { renderNumbers } from '@baton/telemetry';
-import { Injectable } from '@nestjs/common';
+import { LoopLag } from '@baton/clock';
+import { histogramSamples, readAtScrape, readNumber } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Listeners } from '../../http/listeners';
+import { TRANSPORT } from '../../tokens';
 import { LiveSequences } from '../port/state';
 
-const BYTES_PER_PAGE = 4_096;
+/** Interval of prom-client's samples in ms. Each one wakes an idle process; `LoopLag` is finer. */
+const OWN_SAMPLING_MS = 1_000;
 
-/** Process metrics under the names of Prometheus' client libraries, and the fill of its tables. */
+/**
+ * This process: prom-client's default metrics, the event loop's pauses, the wait of new
+ * connections, and the fill of its tables.
+ */
 @Injectable()
-export class ProcessMetrics {
-  constructor(private readonly sequences: LiveSequences) {}
+export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly lag = new LoopLag();
 
-  render(): string {
-    const { user, system } = process.cpuUsage();
-    const startSeconds = performance.timeOrigin / 1_000;
-    const numbers = [
-      gauge(
-        'process_resident_memory_bytes',
-        'Resident memory size in bytes.',
-        process.memoryUsage.rss(),
-      ),
-      gauge(
-        'process_start_time_seconds',
-        'Start time of the process since unix epoch in seconds.',
-        startSeconds,
-      ),
-      gauge('baton:api_live_sequences', 'Sequences under way at this front.', this.sequences.size),
-    ];
-    const cpu = renderNumbers(
-      {
-        name: 'process_cpu_seconds_total',
-        help: 'Total user and system CPU time spent in seconds.',
-      },
-      'counter',
-      [{ labels: {}, value: (user + system) / 1e6 }],
-    );
-    return [cpu, ...numbers, ...kernelNumbers()].join('');
+  constructor(
+    private readonly registry: Registry,
+    private readonly listeners: Listeners,
+    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly sequences: LiveSequences,
+  ) {
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: OWN_SAMPLING_MS });
+    this.addLoop();
+    this.addConnections();
+    readNumber(registry, {
+      name: 'baton:api_live_sequences',
+      help: 'Sequences under way at this front.',
+      type: 'gauge',
+      read: () => this.sequences.size,
+    });
   }
-}
 
-/** Figures that only the kernel has; empty without /proc. */
-function kernelNumbers(): string[] {
-  try {
-    const pages = Number(readFileSync('/proc/self/statm', 'utf8').split(' ')[0]);
-    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'));
-    const open = readdirSync('/proc/self/fd').length;
-    return [
-      gauge(
-        'process_virtual_memory_bytes',
-        'Virtual memory size in bytes.',
-        pages * BYTES_PER_PAGE,
-      ),
-      gauge('process_open_fds', 'Number of open file descriptors.', open),
-      gauge(
-        'process_max_fds',
-        'Maximum number of open file descriptors.',
-        Number(limit?.[1] ?? Infinity),
-      ),
-    ];
-  } catch {
-    return [];
+  onApplicationBootstrap(): void {
+    this.lag.start();
   }
-}
 
-function gauge(name: string, help: string, value: number): string {
-  return renderNumbers({ name, help }, 'gauge', [{ labels: {}, value }]);
+  onApplicationShutdown(): void {
+    this.lag.stop();
+  }
+
+  private addLoop(): void {
+    readNumber(this.registry, {
+      name: 'baton:api_event_loop_lag_seconds',
+      help: 'How late the event loop of the front ran at most in the last 30 to 60 s.',
+      type: 'gauge',
+      aggregator: 'max',
+      read: () => this.lag.worstMs() / 1_000,
+    });
+    readNumber(this.registry, {
+      name: 'baton:api_starved_seconds',
+      help: 'Longest recent pause of the front; it loses half of its weight in lateness_half_life.',
+      type: 'gauge',
+      aggregator: 'max',
+      read: () => this.transport.processClock.latenessMs() / 1_000,
+    });
+    readNumber(this.registry, {
+      name: 'baton:api_event_loop_turns_total',
+      help: 'Turns of the event loop of the front. It accepts one connection per turn and listening socket.',
+      type: 'counter',
+      read: () => performance.nodeTiming.uvMetricsInfo.loopCount,
+    });
+    readNumber(this.registry, {
+      name: 'baton:api_event_loop_busy_seconds_total',
+      help: 'Time in which the event loop of the front did not wait for events.',
+      type: 'counter',
+      read: () => performance.eventLoopUtilization().active / 1_000,
+    });
+  }
+
+  private addConnections(): void {
+    const { registry, listeners } = this;
+    readNumber(registry, {
+      name: 'baton:api_connections_total',
+      help: 'Connections that the front accepted.',
+      type: 'counter',
+      read: () => listeners.arrivals.accepted,
+    });
+    const name = 'baton:api_accept_to_request_seconds';
+    const help = 'From the accept of a connection until the request that came with it is handled.';
+    readAtScrape(registry, {
+      name,
+      help,
+      type: 'histogram',
+      read: () => histogramSamples(name, listeners.arrivals.waits.snapshot()),
+    });
+  }
 }

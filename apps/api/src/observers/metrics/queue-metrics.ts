@@ -1,11 +1,19 @@
 import { type BatonConfig, placerSpec } from '@baton/config';
 import { type EnginePresence, type Stage, STAGES } from '@baton/contract';
 import { engineQueue, sharedQueue } from '@baton/engine-host';
-import { renderNumbers } from '@baton/telemetry';
+import { readAtScrape } from '@baton/telemetry';
 import type { QueueName, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
+import { Registry } from 'prom-client';
 import { CONFIG, TRANSPORT } from '../../tokens';
 import { LiveSequences, type WaitingLeg, WaitingLegs, WaitingTotals } from '../port/state';
+
+export const QUEUE_FAMILIES = [
+  'baton:queue_depth',
+  'baton:waiting_sequences',
+  'baton:queue_age_seconds',
+] as const;
+const [DEPTH, WAITING, AGE] = QUEUE_FAMILIES;
 
 type PerStage = Readonly<Record<Stage, number>>;
 
@@ -14,6 +22,7 @@ type PerStage = Readonly<Record<Stage, number>>;
 export class QueueMetrics {
   /** Jobs of each queue that no engine has taken, at the last refresh. */
   private counts: ReadonlyMap<QueueName, number> = new Map();
+  private depths: PerStage = { prefill: 0, decode: 0, aggregated: 0 };
   /** True when jobs also wait in the engines' own queues. */
   private readonly isPlaced: boolean;
 
@@ -23,9 +32,25 @@ export class QueueMetrics {
     private readonly totals: WaitingTotals,
     private readonly sequences: LiveSequences,
     private readonly legs: WaitingLegs,
+    registry: Registry,
   ) {
     const { prefill, decode } = placerSpec(config);
     this.isPlaced = prefill !== 'pull' || decode !== 'pull' || config.exposeEngines;
+    const help = 'Jobs in the queues of a stage that no engine has taken.';
+    showByStage(registry, { name: DEPTH, help, read: () => this.depths });
+    showByStage(registry, {
+      name: WAITING,
+      help:
+        'Sequences that have not entered a batch of the stage, in its queues or in an ' +
+        'engine, over all API processes.',
+      read: () => totals.waiting,
+    });
+    showByStage(registry, {
+      name: AGE,
+      help: 'How long the oldest of these that this API process knows has been waiting.',
+      aggregator: 'max',
+      read: () => this.ages(performance.now()),
+    });
   }
 
   /** Reads the broker; the last known values are shown while it is unavailable. */
@@ -36,6 +61,7 @@ export class QueueMetrics {
     );
     const [counted] = await Promise.all([Promise.all(counting), this.totals.refreshTotals()]);
     this.counts = new Map(counted);
+    this.depths = this.depthsOf(engines);
   }
 
   /**
@@ -75,28 +101,7 @@ export class QueueMetrics {
     return { ...gauges, waitingDeferred: gauges.waitingDeferred + legs.length, kvUsage };
   }
 
-  render(engines: readonly EnginePresence[], nowMs = performance.now()): string {
-    return [
-      perStage(
-        'baton:queue_depth',
-        'Jobs in the queues of a stage that no engine has taken.',
-        this.depths(engines),
-      ),
-      perStage(
-        'baton:waiting_sequences',
-        'Sequences that have not entered a batch of the stage, in its queues or in an ' +
-          'engine, over all API processes.',
-        this.totals.waiting,
-      ),
-      perStage(
-        'baton:queue_age_seconds',
-        'How long the oldest of these that this API process knows has been waiting.',
-        this.ages(nowMs),
-      ),
-    ].join('');
-  }
-
-  private depths(engines: readonly EnginePresence[]): PerStage {
+  private depthsOf(engines: readonly EnginePresence[]): PerStage {
     const depthOf = (stage: Stage): number =>
       [...new Set(this.queuesOf(stage, engines))].reduce((sum, one) => sum + this.countOf(one), 0);
     return Object.fromEntries(STAGES.map((stage) => [stage, depthOf(stage)])) as PerStage;
@@ -149,7 +154,20 @@ function shareOf(count: number, takers: number, place: number): number {
   return Math.floor((count + takers - 1 - place) / takers);
 }
 
-function perStage(name: string, help: string, values: PerStage): string {
-  const series = STAGES.map((stage) => ({ labels: { stage }, value: values[stage] }));
-  return renderNumbers({ name, help }, 'gauge', series);
+interface StageHead {
+  readonly name: string;
+  readonly help: string;
+  readonly aggregator?: 'max';
+  readonly read: () => PerStage;
+}
+
+function showByStage(registry: Registry, { read, ...head }: StageHead): void {
+  const samples = (values: PerStage) =>
+    STAGES.map((stage) => ({ labels: { stage }, value: values[stage] }));
+  readAtScrape(registry, {
+    aggregator: 'first',
+    ...head,
+    type: 'gauge',
+    read: () => samples(read()),
+  });
 }

@@ -7,8 +7,12 @@ import {
   GONE,
   OPTIONAL,
   type ReferenceFamily,
+  SINCE_32,
   UNFILLED,
 } from '../../../test/vllm-families';
+
+/** Families of single stages, or of the front. */
+const PARTIAL_SINCE_32 = ['num_requests_kv_fetch_by_stage', 'admission_rejections_total'];
 
 const FEATURES = { numSpeculativeTokens: 2, kvOffloadingSize: 1 };
 
@@ -22,10 +26,12 @@ async function pageOf(features: object): Promise<Map<string, Family>> {
 describe('the page of metrics beside what vLLM serves', () => {
   let plain: Map<string, Family>;
   let featured: Map<string, Family>;
+  let newest: Map<string, Family>;
 
   beforeAll(async () => {
     plain = await pageOf({});
     featured = await pageOf(FEATURES);
+    newest = await pageOf({ ...FEATURES, vllmVersion: '0.33' });
   });
 
   function expectSame(page: Map<string, Family>, wanted: ReferenceFamily): void {
@@ -59,6 +65,40 @@ describe('the page of metrics beside what vLLM serves', () => {
     expect(plain.get(`vllm:${wanted.name}`)?.samples).toEqual([]);
   });
 
+  it.each(SINCE_32)('has $name at vllm_version 0.33', (wanted) => {
+    expectSame(newest, wanted);
+    expect(plain.has(`vllm:${wanted.name}`)).toBe(false);
+  });
+
+  it('has the stages of fetches of decode engines at vllm_version 0.33', () => {
+    const name = 'vllm:num_requests_kv_fetch_by_stage';
+    const { type, samples } = newest.get(name)!;
+    expect(type).toBe('gauge');
+    expect(samples.map(({ labels }) => `${labels['engine']} ${labels['stage']}`)).toEqual(
+      ['1', '2'].flatMap((engine) =>
+        ['waiting_to_start', 'in_progress', 'completed_waiting'].map((one) => `${engine} ${one}`),
+      ),
+    );
+    expect(plain.has(name)).toBe(false);
+  });
+
+  it('has the reasons of refusals for a full queue at vllm_version 0.33', () => {
+    const name = 'vllm:admission_rejections_total';
+    expect(newest.get(name)).toMatchObject({
+      type: 'counter',
+      samples: ['max_num_queued_reqs', 'max_num_queued_tokens'].map((reason) => ({
+        labels: { model_name: 'llama-3.1-8b', reason },
+        value: 0,
+      })),
+    });
+    expect(plain.has(name)).toBe(false);
+  });
+
+  it('has no number of preemptions per request before vllm_version 0.30', async () => {
+    const page = await pageOf({ vllmVersion: '0.29' });
+    expect(page.has('vllm:request_num_preemptions')).toBe(false);
+  });
+
   it('has the configuration of each engine’s cache, without a model name', () => {
     const { type, help, samples } = plain.get('vllm:cache_config_info')!;
     expect({ type, help }).toEqual({
@@ -75,9 +115,10 @@ describe('the page of metrics beside what vLLM serves', () => {
   });
 
   it('invents no name of vLLM’s and serves none that is gone', () => {
-    const known = [...FILLED, ...OPTIONAL].map(({ name }) => `vllm:${name}`);
+    const known = [...FILLED, ...OPTIONAL, ...SINCE_32].map(({ name }) => `vllm:${name}`);
     known.push('vllm:cache_config_info');
-    const served = [...featured.keys()].filter((name) => name.startsWith('vllm:'));
+    for (const name of PARTIAL_SINCE_32) known.push(`vllm:${name}`);
+    const served = [...newest.keys()].filter((name) => name.startsWith('vllm:'));
     expect(served.filter((name) => !known.includes(name))).toEqual([]);
     expect(served.filter((name) => GONE.includes(name.slice('vllm:'.length)))).toEqual([]);
   });

@@ -1,19 +1,14 @@
 import { processMsOf } from '@baton/clock';
-import type { BatonConfig } from '@baton/config';
-import type { EndReason, EnginePresence, FrameHeader, HistogramSnapshot } from '@baton/contract';
-import {
-  BucketCounts,
-  engineLabels,
-  type MetricSeries,
-  renderHistogram,
-  renderNumbers,
-  tokensUpTo,
-} from '@baton/telemetry';
+import { type BatonConfig, servedNamesOf, vllmMinorOf } from '@baton/config';
+import type { BatonError, EndReason, EnginePresence, FrameHeader } from '@baton/contract';
+import { readNumber } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
+import { Counter, type Histogram, Registry } from 'prom-client';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { CONFIG } from '../../tokens';
 import type {
   End,
+  ObservedCall,
   ObservedRequest,
   ObservedSequence,
   RequestEnd,
@@ -23,43 +18,10 @@ import type {
 import { LiveSequences } from '../port/state';
 import {
   FINISHED_REASONS,
-  type FinishedReason,
-  REQUEST_FAMILIES,
-  type RequestFamily,
-  type RequestFamilyKey,
+  firstTokenParts,
+  requestHistograms,
+  TTFT_PARTS,
 } from './request-families';
-
-const FAMILY_KEYS = Object.keys(REQUEST_FAMILIES) as RequestFamilyKey[];
-
-/** Families by name: several keys may make one. */
-const KEYS_BY_NAME = new Map<string, RequestFamilyKey[]>();
-for (const key of FAMILY_KEYS) {
-  const { name } = REQUEST_FAMILIES[key];
-  KEYS_BY_NAME.set(name, [...(KEYS_BY_NAME.get(name) ?? []), key]);
-}
-
-/** Counters and histograms of the requests that one engine finished. */
-class EngineObservations {
-  readonly histograms: Readonly<Record<RequestFamilyKey, BucketCounts>>;
-  readonly finished: Record<FinishedReason, number> = {
-    stop: 0,
-    length: 0,
-    abort: 0,
-    error: 0,
-    repetition: 0,
-    cache_threshold: 0,
-  };
-  /** Finished requests that met both limits of goodput. */
-  good = 0;
-
-  constructor(maxModelLen: number) {
-    this.histograms = Object.fromEntries(
-      FAMILY_KEYS.map((key) => [key, new BucketCounts(bucketsOf(key, maxModelLen))]),
-    ) as Record<RequestFamilyKey, BucketCounts>;
-  }
-}
-
-type Histograms = EngineObservations['histograms'];
 
 interface Choices {
   readonly left: number;
@@ -67,50 +29,76 @@ interface Choices {
   readonly longest: number;
 }
 
-/** Limit of engines with their own observations; further engines count under the first. */
+/** The first y of vLLM 0.y that counts refusals for a full queue, and its reasons. */
+const REJECTIONS_SINCE_MINOR = 32;
+const REJECTION_REASONS = ['max_num_queued_reqs', 'max_num_queued_tokens'] as const;
+
+/** Limit of engines with their own series; what further engines do is not shown. */
 const MAX_ENGINES = 4_096;
 
 /**
  * The front's own observations: latencies on the wall clock as a client next to this process would
- * see them, per engine that sent the last frame. It only counts; a scrape renders.
+ * see them, per engine that sent the last frame (`engine_id`, which a scrape replaces by the
+ * engine's labels).
  */
 @Injectable()
 export class RequestMetrics implements RequestObserver {
-  private readonly byEngine = new Map<string, EngineObservations>();
-  private readonly unobserved: EngineObservations;
+  private readonly histograms: ReturnType<typeof requestHistograms>;
+  private readonly parts: ReturnType<typeof firstTokenParts>;
+  private readonly counters: ReturnType<typeof requestCounters>;
+  /** The engines with series, by id. */
+  private readonly engines = new Map<string, EngineLabel>();
   /** Prompts with ended choices, by their place in the answer. */
   private readonly unfinished = new WeakMap<ObservedRequest, Map<number, Choices>>();
-  private slowReaders = 0;
+  private readonly rejections: Counter<'model_name' | 'reason'> | undefined;
+  private readonly modelName: string;
   private endedSequences = 0;
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
-    private readonly catalog: ModelCatalog,
+    catalog: ModelCatalog,
     private readonly live: LiveSequences,
+    registry: Registry,
   ) {
-    this.unobserved = new EngineObservations(catalog.maxModelLen);
+    this.histograms = requestHistograms(registry, catalog.maxModelLen);
+    this.parts = firstTokenParts(registry);
+    this.counters = requestCounters(registry);
+    this.modelName = servedNamesOf(config)[0];
+    this.rejections = rejectionsIn(registry, config, this.modelName);
+    this.showConservation(registry);
+  }
+
+  /** From now on these engines have all their series, as 0. */
+  show(engines: readonly EnginePresence[]): void {
+    for (const { engineId } of engines) this.of(engineId);
   }
 
   tokens(sequence: ObservedSequence, news: TokenNews): void {
     const { from, nowMs, header, stampedUs, previousMs } = news;
-    const { histograms } = this.of(header.engineId);
+    const { histograms } = this;
+    const engine = this.of(header.engineId);
     let { count } = news;
     if (from === 0) {
-      histograms.timeToFirstToken.observe(sequence.history.ttftMs / 1_000);
-      histograms.firstTokenOverhead.observe(lateSeconds(nowMs, stampedUs));
-      observeParts(sequence, histograms);
+      histograms.timeToFirstToken.observe(engine, sequence.history.ttftMs / 1_000);
+      histograms.firstTokenOverhead.observe(engine, lateSeconds(nowMs, stampedUs));
+      observeParts(sequence, this.parts, engine);
       count -= 1;
     }
     const gapMs = from === 0 ? 0 : nowMs - previousMs;
     const gapSeconds = gapMs / 1_000 / Math.max(count, 1);
-    for (; count > 0; count -= 1) histograms.interTokenLatency.observe(gapSeconds);
+    for (; count > 0; count -= 1) histograms.interTokenLatency.observe(engine, gapSeconds);
+  }
+
+  refused(_call: ObservedCall, { code }: BatonError): void {
+    if (code !== 'queue_full') return;
+    this.rejections?.inc({ model_name: this.modelName, reason: 'max_num_queued_reqs' });
   }
 
   /** Once per prompt, when the last of its choices has ended. */
   private choiceEnded(
     { index, received }: ObservedSequence,
     request: ObservedRequest,
-    histograms: Histograms,
+    engine: EngineLabel,
   ): void {
     const { choices } = request.generation;
     const prompts = this.unfinished.get(request) ?? new Map<number, Choices>();
@@ -122,110 +110,65 @@ export class RequestMetrics implements RequestObserver {
       return;
     }
     prompts.delete(prompt);
-    histograms.choices.observe(choices);
-    histograms.maxGenerationTokens.observe(now.longest);
+    this.histograms.choices.observe(engine, choices);
+    this.histograms.maxGenerationTokens.observe(engine, now.longest);
   }
 
   written(header: FrameHeader): void {
     const late = lateSeconds(performance.now(), header.stepEndUs);
-    this.of(header.engineId).histograms.frameDelay.observe(late);
+    this.histograms.frameDelay.observe(this.of(header.engineId), late);
   }
 
   ended(sequence: ObservedSequence, { reason }: End, request: ObservedRequest): void {
-    const observations = this.of(sequence.engineId ?? '');
-    const { histograms, finished } = observations;
+    const engine = this.of(sequence.engineId ?? '');
+    const { histograms, counters } = this;
     this.endedSequences += 1;
-    finished[reason] += 1;
-    if (this.isGood(sequence, reason)) observations.good += 1;
+    counters.success.inc({ ...engine, finished_reason: reason });
+    if (this.isGood(sequence, reason)) counters.good.inc(engine);
     const { received, history } = sequence;
     const { arrivalMs, firstStepMs, firstTokenMs, lastTokenMs } = history;
-    histograms.endToEnd.observe((performance.now() - arrivalMs) / 1_000);
-    histograms.promptTokens.observe(sequence.job.promptTokens);
-    histograms.generationTokens.observe(received);
-    histograms.maxTokens.observe(sequence.job.maxTokens);
-    this.choiceEnded(sequence, request, histograms);
-    if (firstStepMs > 0) histograms.queue.observe(seconds(arrivalMs, firstStepMs));
+    histograms.endToEnd.observe(engine, (performance.now() - arrivalMs) / 1_000);
+    histograms.promptTokens.observe(engine, sequence.job.promptTokens);
+    histograms.generationTokens.observe(engine, received);
+    histograms.maxTokens.observe(engine, sequence.job.maxTokens);
+    this.choiceEnded(sequence, request, engine);
+    if (firstStepMs > 0) histograms.queue.observe(engine, seconds(arrivalMs, firstStepMs));
     if (received === 0) return;
     const decodeSeconds = (lastTokenMs - firstTokenMs) / 1_000;
-    histograms.decode.observe(decodeSeconds);
-    histograms.timePerOutputToken.observe(received > 1 ? decodeSeconds / (received - 1) : 0);
+    const perToken = received > 1 ? decodeSeconds / (received - 1) : 0;
+    histograms.decode.observe(engine, decodeSeconds);
+    histograms.timePerOutputToken.observe(engine, perToken);
     const startMs = firstStepMs > 0 ? firstStepMs : arrivalMs;
-    histograms.prefill.observe((firstTokenMs - startMs) / 1_000);
-    histograms.inference.observe((lastTokenMs - startMs) / 1_000);
+    histograms.prefill.observe(engine, (firstTokenMs - startMs) / 1_000);
+    histograms.inference.observe(engine, (lastTokenMs - startMs) / 1_000);
   }
 
   closed(_request: ObservedRequest, { isSlowReader }: RequestEnd): void {
-    if (isSlowReader) this.slowReaders += 1;
+    if (isSlowReader) this.counters.slowReaders.inc();
   }
 
-  /** The text of all families for these engines, zeros included. */
-  render(engines: readonly EnginePresence[]): string {
-    const seen = engines.map((engine) => ({
-      labels: { ...engineLabels(engine), model_name: engine.model },
-      value: this.byEngine.get(engine.engineId) ?? this.unobserved,
-    }));
-    const success: MetricSeries<number>[] = seen.flatMap(({ labels, value }) =>
-      FINISHED_REASONS.map((reason) => ({
-        labels: { ...labels, finished_reason: reason },
-        value: value.finished[reason],
-      })),
-    );
-    return [
-      ...[...KEYS_BY_NAME.values()].map((keys) => renderFamily(keys, seen)),
-      renderNumbers(
-        {
-          name: 'vllm:request_success_total',
-          help: 'Count of successfully processed requests.',
-        },
-        'counter',
-        success,
-      ),
-      renderNumbers(
-        {
-          name: 'baton:slow_readers_total',
-          help: 'Answers given up because their client did not read them.',
-        },
-        'counter',
-        [{ labels: {}, value: this.slowReaders }],
-      ),
-      renderNumbers(
-        {
-          name: 'baton:requests_good_total',
-          help: 'Requests that ended with their answer, within goodput_ttft and goodput_tpot.',
-        },
-        'counter',
-        seen.map(({ labels, value }) => ({ labels, value: value.good })),
-      ),
-      this.renderConservation(),
-    ].join('');
-  }
-
-  /** Every request opened at this front has ended or is under way. */
-  private renderConservation(): string {
-    const { opened, size } = this.live;
-    const single = (value: number): MetricSeries<number>[] => [{ labels: {}, value }];
-    return [
-      renderNumbers(
-        { name: 'baton:sequences_opened_total', help: 'Sequences that this API process let in.' },
-        'counter',
-        single(opened),
-      ),
-      renderNumbers(
-        { name: 'baton:sequences_ended_total', help: 'Of these, those that have ended.' },
-        'counter',
-        single(this.endedSequences),
-      ),
-      renderNumbers(
-        {
-          name: 'baton:sequences_unaccounted',
-          help:
-            'Sequences let in that have neither ended nor are under way; 0 unless one was ' +
-            'lost.',
-        },
-        'gauge',
-        single(opened - this.endedSequences - size),
-      ),
-    ].join('');
+  /** Every sequence opened at this front has ended or is under way. */
+  private showConservation(registry: Registry): void {
+    const { live } = this;
+    readNumber(registry, {
+      name: 'baton:sequences_opened_total',
+      help: 'Sequences that this API process let in.',
+      type: 'counter',
+      read: () => live.opened,
+    });
+    readNumber(registry, {
+      name: 'baton:sequences_ended_total',
+      help: 'Of these, those that have ended.',
+      type: 'counter',
+      read: () => this.endedSequences,
+    });
+    readNumber(registry, {
+      name: 'baton:sequences_unaccounted',
+      help: 'Sequences let in that have neither ended nor are under way; 0 unless one was lost.',
+      type: 'gauge',
+      aggregator: 'first',
+      read: () => live.opened - this.endedSequences - live.size,
+    });
   }
 
   private isGood({ received, history }: ObservedSequence, reason: EndReason): boolean {
@@ -235,46 +178,87 @@ export class RequestMetrics implements RequestObserver {
     return ttftMs <= this.config.goodputTtft && perTokenMs <= this.config.goodputTpot;
   }
 
-  private of(engineId: string): EngineObservations {
-    const known = this.byEngine.get(engineId);
-    if (known) return known;
-    const fresh = new EngineObservations(this.catalog.maxModelLen);
-    if (this.byEngine.size < MAX_ENGINES) this.byEngine.set(engineId, fresh);
-    return fresh;
+  private of(engineId: string): EngineLabel {
+    const known = this.engines.get(engineId);
+    if (known !== undefined) return known;
+    if (this.engines.size >= MAX_ENGINES) return UNKNOWN;
+    const engine = { engine_id: engineId };
+    this.engines.set(engineId, engine);
+    for (const histogram of Object.values(this.histograms)) histogram.zero(engine);
+    for (const part of TTFT_PARTS) this.parts.zero({ ...engine, part });
+    for (const reason of FINISHED_REASONS) {
+      this.counters.success.inc({ ...engine, finished_reason: reason }, 0);
+    }
+    this.counters.good.inc(engine, 0);
+    return engine;
   }
 }
 
-function bucketsOf(key: RequestFamilyKey, maxModelLen: number): readonly number[] {
-  const { buckets, endsAtModelLength }: RequestFamily = REQUEST_FAMILIES[key];
-  return endsAtModelLength ? tokensUpTo(maxModelLen) : buckets;
+interface EngineLabel {
+  readonly engine_id: string;
 }
 
-function renderFamily(
-  keys: readonly RequestFamilyKey[],
-  seen: readonly MetricSeries<EngineObservations>[],
-): string {
-  const series = seen.flatMap(({ labels, value }) =>
-    keys.map((key): MetricSeries<HistogramSnapshot> => {
-      const { labels: own }: RequestFamily = REQUEST_FAMILIES[key];
-      return { labels: { ...labels, ...own }, value: value.histograms[key].snapshot() };
+const UNKNOWN: EngineLabel = { engine_id: '' };
+
+function requestCounters(registry: Registry) {
+  const registers = [registry];
+  return {
+    success: new Counter({
+      name: 'vllm:request_success_total',
+      help: 'Count of successfully processed requests.',
+      labelNames: ['engine_id', 'finished_reason'],
+      registers,
     }),
-  );
-  return renderHistogram(REQUEST_FAMILIES[keys[0] as RequestFamilyKey], series);
+    good: new Counter({
+      name: 'baton:requests_good_total',
+      help: 'Requests that ended with their answer, within goodput_ttft and goodput_tpot.',
+      labelNames: ['engine_id'],
+      registers,
+    }),
+    slowReaders: new Counter({
+      name: 'baton:slow_readers_total',
+      help: 'Answers given up because their client did not read them.',
+      registers,
+    }),
+  };
+}
+
+/** Undefined for a vLLM without it. */
+function rejectionsIn(
+  registry: Registry,
+  config: BatonConfig,
+  modelName: string,
+): Counter<'model_name' | 'reason'> | undefined {
+  if (vllmMinorOf(config) < REJECTIONS_SINCE_MINOR) return undefined;
+  const counter = new Counter({
+    name: 'vllm:admission_rejections_total',
+    help: 'Number of admission attempts rejected by a queue limit, by reason.',
+    labelNames: ['model_name', 'reason'],
+    registers: [registry],
+  });
+  for (const reason of REJECTION_REASONS) counter.inc({ model_name: modelName, reason }, 0);
+  return counter;
 }
 
 /** Observes the parts of the time to the first token, which add up to it. */
-function observeParts({ job, history }: ObservedSequence, histograms: Histograms): void {
+function observeParts(
+  { job, history }: ObservedSequence,
+  parts: Histogram<'engine_id' | 'part'>,
+  engine: EngineLabel,
+): void {
   const { arrivalMs, firstStepMs, firstTokenMs, heldUs, decodeUs } = history;
   if (firstStepMs === 0) return;
-  histograms.queuePart.observe(seconds(arrivalMs, firstStepMs));
+  const observe = (part: (typeof TTFT_PARTS)[number], fromMs: number, toMs: number): void =>
+    parts.observe({ ...engine, part }, seconds(fromMs, toMs));
+  observe('queue', arrivalMs, firstStepMs);
   if (job.flow !== 'route' || heldUs === undefined || decodeUs === undefined) {
-    histograms.prefillPart.observe(seconds(firstStepMs, firstTokenMs));
+    observe('prefill', firstStepMs, firstTokenMs);
     return;
   }
   const [heldMs, decodeMs] = [processMsOf(heldUs), processMsOf(decodeUs)];
-  histograms.prefillPart.observe(seconds(firstStepMs, heldMs));
-  histograms.transferPart.observe(seconds(heldMs, decodeMs));
-  histograms.firstStepPart.observe(seconds(decodeMs, firstTokenMs));
+  observe('prefill', firstStepMs, heldMs);
+  observe('transfer', heldMs, decodeMs);
+  observe('first_step', decodeMs, firstTokenMs);
 }
 
 /** Clocks of two machines may disagree; no time is negative. */

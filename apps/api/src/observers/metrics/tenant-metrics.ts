@@ -1,6 +1,6 @@
 import { type BatonConfig, needsApiKey, readApiKeys } from '@baton/config';
-import { type MetricSeries, renderNumbers } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
+import { Counter, Registry } from 'prom-client';
 import type { Tenant } from '../../http/request-context';
 import { CONFIG } from '../../tokens';
 import type {
@@ -19,22 +19,8 @@ const MOST_TENANTS = 100;
 /** The label of all further tenants, and of requests without a key where none is required. */
 const OTHERS = 'other';
 
-const REQUESTS = {
-  name: 'baton:tenant_requests_total',
-  help: 'Requests of a tenant by outcome: answered, refused before they were queued, or failed.',
-};
-const TOKENS = {
-  name: 'baton:tenant_tokens_total',
-  help: 'Tokens of requests of a tenant that have ended, of prompts and of output.',
-};
-
-class Counts {
-  answered = 0;
-  refused = 0;
-  failed = 0;
-  prompt = 0;
-  output = 0;
-}
+const OUTCOMES = ['answered', 'refused', 'failed'] as const;
+const KINDS = ['prompt', 'output'] as const;
 
 /**
  * Counts the requests and tokens of each tenant in this process. It is off where no key is needed.
@@ -42,49 +28,49 @@ class Counts {
 @Injectable()
 export class TenantMetrics implements RequestObserver {
   readonly isOn: boolean;
-  private readonly counts: ReadonlyMap<string, Counts>;
-  private readonly others = new Counts();
+  private readonly shown: ReadonlySet<string>;
+  private readonly requests: Counter<'tenant' | 'outcome'>;
+  private readonly tokenCounts: Counter<'tenant' | 'kind'>;
 
-  constructor(@Inject(CONFIG) config: BatonConfig) {
+  constructor(@Inject(CONFIG) config: BatonConfig, registry: Registry) {
     this.isOn = needsApiKey(config);
     const tenants = new Set(readApiKeys(config).map(({ tenant }) => tenant));
-    const shown = [...tenants].slice(0, MOST_TENANTS);
-    this.counts = new Map(shown.map((tenant) => [tenant, new Counts()]));
+    this.shown = new Set([...tenants].slice(0, MOST_TENANTS));
+    const registers = this.isOn ? [registry] : [];
+    this.requests = new Counter({
+      name: 'baton:tenant_requests_total',
+      help: 'Requests of a tenant by outcome: answered, refused before they were queued, or failed.',
+      labelNames: ['tenant', 'outcome'],
+      registers,
+    });
+    this.tokenCounts = new Counter({
+      name: 'baton:tenant_tokens_total',
+      help: 'Tokens of requests of a tenant that have ended, of prompts and of output.',
+      labelNames: ['tenant', 'kind'],
+      registers,
+    });
+    for (const tenant of [...this.shown, OTHERS]) {
+      for (const outcome of OUTCOMES) this.requests.inc({ tenant, outcome }, 0);
+      for (const kind of KINDS) this.tokenCounts.inc({ tenant, kind }, 0);
+    }
   }
 
   refused({ tenant }: ObservedCall): void {
-    this.of(tenant).refused += 1;
+    this.requests.inc({ tenant: this.labelOf(tenant), outcome: 'refused' });
   }
 
   ended({ job, received }: ObservedSequence, _end: unknown, { call }: ObservedRequest): void {
-    const counts = this.of(call.tenant);
-    counts.prompt += job.promptTokens;
-    counts.output += received;
+    const tenant = this.labelOf(call.tenant);
+    this.tokenCounts.inc({ tenant, kind: 'prompt' }, job.promptTokens);
+    this.tokenCounts.inc({ tenant, kind: 'output' }, received);
   }
 
   closed({ call }: ObservedRequest, { reason }: RequestEnd): void {
-    const counts = this.of(call.tenant);
-    if (reason === 'error' || reason === 'abort') counts.failed += 1;
-    else counts.answered += 1;
+    const outcome = reason === 'error' || reason === 'abort' ? 'failed' : 'answered';
+    this.requests.inc({ tenant: this.labelOf(call.tenant), outcome });
   }
 
-  render(): string {
-    if (!this.isOn) return '';
-    const all = [...this.counts, [OTHERS, this.others] as const];
-    const series = (
-      label: string,
-      kinds: readonly (keyof Counts)[],
-    ): readonly MetricSeries<number>[] =>
-      all.flatMap(([tenant, counts]) =>
-        kinds.map((kind) => ({ labels: { tenant, [label]: kind }, value: counts[kind] })),
-      );
-    return [
-      renderNumbers(REQUESTS, 'counter', series('outcome', ['answered', 'refused', 'failed'])),
-      renderNumbers(TOKENS, 'counter', series('kind', ['prompt', 'output'])),
-    ].join('');
-  }
-
-  private of(tenant: Tenant): Counts {
-    return (tenant === undefined ? undefined : this.counts.get(tenant)) ?? this.others;
+  private labelOf(tenant: Tenant): string {
+    return tenant !== undefined && this.shown.has(tenant) ? tenant : OTHERS;
   }
 }

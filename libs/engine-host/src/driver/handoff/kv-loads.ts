@@ -140,7 +140,9 @@ export class KvLoads {
     const readyUs = this.arrived(run, { fetching, reservedUs: fetching.reservedUs, action });
     const { engine } = slot;
     const join = (): void => {
-      if (run.handle >= 0) engine.kvArrived(run.handle);
+      if (run.handle < 0) return;
+      run.hasFetched = true;
+      engine.kvArrived(run.handle);
     };
     if (run.job.faults === undefined) loop.enter(readyUs, join);
     else jobFaults.onDecode(run, readyUs, (joinUs) => loop.enter(joinUs, join));

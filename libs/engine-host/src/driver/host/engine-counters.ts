@@ -33,7 +33,6 @@ export function engineCounters(
     prompt_tokens_local_cache_hit: cached,
     prompt_tokens_external_kv_transfer: transferred,
     prompt_tokens_cached: cached + transferred,
-    prompt_tokens_recomputed: slot.count('promptTokensRecomputed'),
     ...speculationCounters(slot),
     ...executor?.counters,
     ...optionalCounters(options, slot.count('promptTokensLoadedFromHost')),
@@ -50,7 +49,7 @@ function optionalCounters(
   const restarts = Number(process.env['BATON_RESTARTS'] ?? 0);
   const bytes = tokensFromHost * (hostTier?.bytesPerToken ?? 0);
   return {
-    process_restarts: restarts,
+    worker_restarts: restarts,
     ...(outside && {
       steps_outside_range: outside.steps,
       steps_of_unmeasured_shape: outside.unmeasured,
@@ -58,7 +57,7 @@ function optionalCounters(
     ...(hostTier && {
       prompt_tokens_from_host: tokensFromHost,
       kv_offload_load_bytes: bytes,
-      kv_offload_load_seconds: bytes / hostTier.bytesPerSecond,
+      kv_offload_load_time: bytes / hostTier.bytesPerSecond,
     }),
   };
 }

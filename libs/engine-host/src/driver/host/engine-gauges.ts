@@ -36,6 +36,7 @@ export function engineGauges(parts: EngineGaugesParts, isUpstreamUp?: boolean): 
     clockLagMs: pace.p99LagUs() / 1_000,
     latenessMs: Math.round(transport.processClock.latenessMs()),
     handoffs: { ...source.handoffs(), ...target.handoffs() },
+    fetchedWaiting: runs.all().filter((run) => run.hasFetched && !run.isScheduled).length,
     sleepLevel: operations.sleepLevel,
     lostBlocks: audit.lostBlocks(),
     ...(isUpstreamUp === undefined ? {} : { upstreamUp: isUpstreamUp ? 1 : 0 }),

@@ -1,5 +1,5 @@
 import type { LiveClock } from '@baton/clock';
-import type { EnginePresence, MembershipOrder } from '@baton/contract';
+import type { EnginePresence, EngineReport, MembershipOrder } from '@baton/contract';
 import type { EnginePort } from '@baton/engine';
 import type { MailReaders } from '../../live-engine/engine/mailbox';
 import type { StepLoop } from '../../live-engine/engine/step-loop';
@@ -68,7 +68,9 @@ export class EngineHost {
     core.loop.listen(new StepReports(built));
     core.endings.onDrop(new RunClaims(built).drop);
     const { onOrder = () => undefined } = dependencies;
-    this.readers = new MailDelivery({ ...built, onOrder, resender: new FrameResender(built) });
+    const resender = new FrameResender(built);
+    const report = (): Promise<EngineReport> => this.report();
+    this.readers = new MailDelivery({ ...built, onOrder, resender, report });
     this.site = site;
     this.core = core;
     this.sides = sides;
@@ -110,6 +112,12 @@ export class EngineHost {
 
   presence(): EnginePresence {
     return this.duties.numbers.snapshot();
+  }
+
+  /** The numbers are those of the instant at which its server has answered. */
+  async report(): Promise<EngineReport> {
+    const page = (await this.work.executor?.metricsPage()) ?? '';
+    return { presence: this.presence(), page };
   }
 
   /**

@@ -1,5 +1,6 @@
-import type { EngineMessage, MembershipOrder } from '@baton/contract';
+import type { EngineMessage, EngineReport, MembershipOrder } from '@baton/contract';
 import { unreachable } from '@baton/kernel';
+import type { Bus } from '@baton/transport';
 import type { MailReaders } from '../../live-engine/engine/mailbox';
 import type { RunTable } from '../../live-engine/runs/run';
 import type { Endings } from '../endings/endings';
@@ -11,6 +12,8 @@ import type { FrameResender } from '../steps/resend';
 import type { WarmStart } from './warm-start';
 
 export interface MailDeliveryParts {
+  readonly bus: Bus;
+  readonly report: () => Promise<EngineReport>;
   readonly runs: RunTable;
   readonly endings: Endings;
   readonly source: SourceSide;
@@ -28,7 +31,7 @@ export class MailDelivery implements MailReaders {
   constructor(private readonly parts: MailDeliveryParts) {}
 
   readonly onMessage = (message: EngineMessage): void => {
-    const { source, target, executor, resender, warmStart, onOrder } = this.parts;
+    const { source, target, executor, resender, warmStart, bus, report, onOrder } = this.parts;
     switch (message.kind) {
       case 'read':
         return source.onRead(message);
@@ -45,7 +48,9 @@ export class MailDelivery implements MailReaders {
       case 'leg-over':
         return executor?.onLegOver(message);
       case 'tell-metrics':
-        return executor?.tellMetrics(message.replyTo);
+        return void report().then((told) =>
+          bus.publish(message.replyTo, Buffer.from(JSON.stringify(told))),
+        );
       case 'resend':
         return resender.answer(message);
       case 'tell-cache':

@@ -27,8 +27,8 @@ export interface Executor extends StageWork {
   onSourceLost(engineId: string): void;
   /** State and counters of its server; the counters have their names in the presence. */
   numbers(): ExecutorNumbers;
-  /** Publishes its server's metrics to the channel `replyTo`. */
-  tellMetrics(replyTo: string): void;
+  /** Its server's page of metrics; empty while the server does not answer. */
+  metricsPage(): Promise<string>;
   onLegOver(message: Extract<EngineMessage, { kind: 'leg-over' }>): void;
   /** Starts to watch its server; calls `onState` when it goes down or comes up again. */
   open(onState: (isUp: boolean) => void): void;

@@ -208,7 +208,7 @@ export class Intake {
   private loseLock(taken: TakenJob): void {
     const { runs, stats, endings } = this.parts;
     const run = runs.get(taken.job.requestId);
-    stats.add('locks_lost');
+    stats.add('job_locks_lost');
     if (run?.taken !== taken || run.state === 'moving-on') return;
     endings.supersedeRun(run);
   }

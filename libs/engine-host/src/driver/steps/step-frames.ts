@@ -35,7 +35,10 @@ export interface StepFramesParts {
  */
 export class StepFrames {
   private readonly entry = emptyFrameEntry();
-  /** The published step: its generated tokens, and the prompts that it completed. */
+  /**
+   * The published step: its generated tokens, and what this engine computed of the prompts that it
+   * completed (`PromptTokenStats.computed` in vLLM's v1/metrics/stats.py).
+   */
   private stepTokens = 0;
   private readonly faulty: Run[] = [];
 
@@ -44,6 +47,7 @@ export class StepFrames {
   /** @param stepUs length of the step in simulated time */
   publish(facts: StepFacts, stepUs: Micros): void {
     for (const handle of facts.scheduled) this.scheduled(handle, stepUs);
+    for (const handle of facts.preempted) this.preempted(handle);
     for (const handle of facts.finished) {
       const run = this.parts.runs.at(handle);
       if (run !== undefined) run.isEnding = true;
@@ -76,7 +80,13 @@ export class StepFrames {
     entry.extra = cachedTokens;
     frames.add(run.outbox, entry);
     const computed = run.job.promptTokens - cachedTokens - run.transferredTokens;
-    stats.observe('request_prefill_kv_computed_tokens', Math.max(0, computed));
+    run.computedTokens = Math.max(0, computed);
+    stats.observe('request_prefill_kv_computed_tokens', run.computedTokens);
+  }
+
+  private preempted(handle: SequenceHandle): void {
+    const run = this.parts.runs.at(handle);
+    if (run !== undefined) run.preemptions += 1;
   }
 
   private emitted(handle: SequenceHandle, endUs: Micros): void {
@@ -88,7 +98,7 @@ export class StepFrames {
     run.emitted = engine.tokenIndex(handle) + 1;
     const first = run.emitted - count;
     if (first === 0) run.firstTokenUs = endUs;
-    this.stepTokens += first === 0 ? count + run.job.promptTokens : count;
+    this.stepTokens += first === 0 ? count + run.computedTokens : count;
     if (run.emitted > run.faultAfterTokens && this.isStruck(run, first)) return;
     if (run.isEnding) return;
     const { entry } = this;
@@ -167,19 +177,20 @@ export class StepFrames {
       return;
     }
     // The token of a prefill leg counts only when it answers an outside router.
-    this.stepTokens += run.job.promptTokens + (run.job.flow === 'hold' ? 1 : 0);
+    this.stepTokens += run.computedTokens + (run.job.flow === 'hold' ? 1 : 0);
     this.parts.source.onHeld(run, endUs);
   }
 
   /**
-   * Records the pace that the engine intended for this request, for comparison with a client's
-   * measurement.
+   * Records how often the engine preempted this request, and the pace that it intended for it, for
+   * comparison with a client's measurement.
    */
   private note(run: Run, endUs: Micros): void {
-    const { emitted, firstTokenUs, job } = run;
+    const { emitted, firstTokenUs, job, preemptions } = run;
     const perTokenUs = emitted > 1 ? (endUs - firstTokenUs) / (emitted - 1) : 0;
-    this.parts.stats.observe('intended_time_per_output_token_seconds', usToSeconds(perTokenUs));
-    const { log } = this.parts;
+    const { stats, log } = this.parts;
+    stats.observe('intended_time_per_output_token_seconds', usToSeconds(perTokenUs));
+    stats.observe('request_num_preemptions', preemptions);
     if (log.isLevelEnabled('debug')) {
       const facts = { requestId: job.requestId, tokens: emitted, intendedItlMs: perTokenUs / 1e3 };
       log.debug(facts, 'request finished');

@@ -1,27 +1,22 @@
-import { renderPage } from '@baton/telemetry';
 import type { UpstreamServer } from '../server/upstream-server';
-import { engineFamilies } from './upstream-page';
 
 /** Reads the metrics of one server on request, at most once per minimum interval. */
 export class MetricsScrape {
   private last = Promise.resolve('');
   private readMs = -Infinity;
 
+  /** @param everyMs 0: never */
   constructor(
     private readonly server: UpstreamServer,
     private readonly everyMs: number,
   ) {}
 
-  /** The metrics of its engine; empty while the server does not answer. */
+  /** The server's page; empty while the server does not answer. */
   page(): Promise<string> {
     const nowMs = performance.now();
-    if (nowMs - this.readMs < this.everyMs) return this.last;
+    if (this.everyMs === 0 || nowMs - this.readMs < this.everyMs) return this.last;
     this.readMs = nowMs;
-    this.last = this.read();
+    this.last = this.server.metrics().then((page) => page ?? '');
     return this.last;
-  }
-
-  private async read(): Promise<string> {
-    return renderPage(engineFamilies((await this.server.metrics()) ?? ''));
   }
 }

@@ -14,7 +14,6 @@ const NOTHING: EngineCounters = {
   promptTokensComputed: 0,
   promptTokensCached: 0,
   promptTokensLoadedFromHost: 0,
-  promptTokensRecomputed: 0,
   promptTokensFetched: 0,
   promptTokensTransferred: 0,
   generatedTokens: 0,

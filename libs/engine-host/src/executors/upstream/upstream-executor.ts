@@ -5,7 +5,6 @@ import {
   type KvTransferParams,
   type LegFailure,
   submissionOf,
-  type UpstreamMetrics,
 } from '@baton/contract';
 import { EXECUTED, type HeldPrompt } from '../../driver/handoff/handoff';
 import {
@@ -141,13 +140,8 @@ export class UpstreamExecutor implements Executor {
     }
   }
 
-  tellMetrics(replyTo: string): void {
-    const { identity, transport } = this.site;
-    const { engineId } = identity;
-    void this.metrics.page().then((page) => {
-      const answer: UpstreamMetrics = { engineId, page };
-      transport.bus.publish(replyTo, Buffer.from(JSON.stringify(answer)));
-    });
+  metricsPage(): Promise<string> {
+    return this.metrics.page();
   }
 
   numbers(): ExecutorNumbers {

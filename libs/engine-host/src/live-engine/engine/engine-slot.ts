@@ -9,7 +9,6 @@ const NO_COUNTS: EngineCounters = {
   promptTokensLoadedFromHost: 0,
   promptTokensFetched: 0,
   promptTokensTransferred: 0,
-  promptTokensRecomputed: 0,
   generatedTokens: 0,
   preemptions: 0,
   prefixQueriesTokens: 0,

@@ -52,9 +52,15 @@ export interface Run {
   /** True when it is taken but not in the engine yet. */
   isIncoming: boolean;
   isScheduled: boolean;
+  /** True when the KV that it fetched is there. */
+  hasFetched: boolean;
   isEnding: boolean;
   firstTokenUs: Micros;
   transferredTokens: number;
+  /** Prompt tokens that this engine computes for it; set when it is first scheduled. */
+  computedTokens: number;
+  /** Number of times that the engine preempted it. */
+  preemptions: number;
   fetching: Fetching | undefined;
   /** The published payloads of an executing run. */
   payloads?: KeptPayloads;

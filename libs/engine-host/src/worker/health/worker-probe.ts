@@ -1,15 +1,14 @@
 import { LoopLag, SystemWallClock } from '@baton/clock';
 import { LiveSettings, shownEngines } from '@baton/config';
-import type { EnginePresence } from '@baton/contract';
-import { withUpstreamMetrics } from '../../executors/metrics/upstream-metrics';
-import { cacheConfigLabels, renderEngineMetrics } from '@baton/telemetry';
+import { engineFamilies, exposed, familiesOf, readNumber } from '@baton/telemetry';
 import {
   Inject,
   Injectable,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { withUpstreamFamilies } from '../../executors/metrics/upstream-families';
 import { WORKER, type WorkerDependencies } from '../engines.module';
 import { WorkerHosts } from '../worker-hosts';
 
@@ -30,11 +29,11 @@ export class WorkerProbe implements OnApplicationBootstrap, OnApplicationShutdow
   ) {
     const { registry, lag } = this;
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: OWN_SAMPLING_MS });
-    const gauge: Gauge = new Gauge({
+    readNumber(registry, {
       name: 'baton:event_loop_lag_seconds',
       help: 'How late the event loop of this process ran at most in the last 30 to 60 s.',
-      registers: [registry],
-      collect: () => gauge.set(lag.worstMs() / 1_000),
+      type: 'gauge',
+      read: () => lag.worstMs() / 1_000,
     });
   }
 
@@ -53,14 +52,11 @@ export class WorkerProbe implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** The page that Prometheus scrapes. */
   async metrics(): Promise<string> {
-    const { config, maxModelLen } = this.worker;
-    const cacheConfig = cacheConfigLabels(config, maxModelLen);
-    const source = { cacheConfig, flavour: config.metricsFlavour };
-    const page = renderEngineMetrics(this.shown(), source) + (await this.registry.metrics());
-    return withUpstreamMetrics(page, this.hosts.presences(), this.worker);
-  }
-
-  private shown(): readonly EnginePresence[] {
-    return shownEngines(this.hosts.presences(), this.settings.current, this.wall.nowUs());
+    const { config } = this.worker;
+    const reports = await this.hosts.reports();
+    const presences = reports.map(({ presence }) => presence);
+    const shown = shownEngines(presences, this.settings.current, this.wall.nowUs());
+    const lists = [engineFamilies(shown, this.worker), await familiesOf(this.registry)];
+    return exposed(withUpstreamFamilies(lists, reports, config));
   }
 }

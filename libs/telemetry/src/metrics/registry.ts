@@ -1,0 +1,121 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { HistogramSnapshot } from '@baton/contract';
+import { type Aggregator, AggregatorRegistry, type Metric, type Registry } from 'prom-client';
+import { boundLabel } from './bucket-counts';
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** One sample of a family. */
+export interface MetricSample {
+  readonly labels: Labels;
+  readonly value: number;
+  /** With `_bucket`, `_sum` or `_count`. Unset: the name of the family. */
+  readonly metricName?: string;
+}
+
+export interface FamilyHead {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary' | 'untyped';
+  /** How the values that several processes have for one series become one. Unset: their sum. */
+  readonly aggregator?: Aggregator;
+}
+
+/** One family, as prom-client's `get()` returns it. */
+export interface MetricFamily extends FamilyHead {
+  readonly aggregator: Aggregator;
+  readonly values: readonly MetricSample[];
+}
+
+export function familyOf(head: FamilyHead, values: readonly MetricSample[]): MetricFamily {
+  return { aggregator: 'sum', ...head, values };
+}
+
+/** A metric of the registry whose samples are read at each scrape. */
+export function readAtScrape(
+  registry: Registry,
+  { read, ...head }: FamilyHead & { readonly read: () => readonly MetricSample[] },
+): void {
+  const metric = { ...head, get: () => Promise.resolve(familyOf(head, read())) };
+  registry.registerMetric(metric as unknown as Metric);
+}
+
+/** Like `readAtScrape`, for a single number; undefined: there is none. */
+export function readNumber(
+  registry: Registry,
+  { read, ...head }: FamilyHead & { readonly read: () => number | undefined },
+): void {
+  readAtScrape(registry, {
+    ...head,
+    read: () => {
+      const value = read();
+      return value === undefined ? [] : [{ labels: {}, value }];
+    },
+  });
+}
+
+/**
+ * All families of the registry, with bounds as Python's client writes them. Of processes that share
+ * a port, prom-client leaves out the start; here it is that of the first.
+ */
+export async function familiesOf(registry: Registry): Promise<MetricFamily[]> {
+  const families = (await registry.getMetricsAsJSON()) as unknown as MetricFamily[];
+  return families.map(({ name, help, type, aggregator, values }) => ({
+    name,
+    help,
+    type,
+    aggregator: aggregator === 'omit' ? 'min' : aggregator,
+    values: type === 'histogram' ? values.map(withBound) : values,
+  }));
+}
+
+function withBound({ labels: { le, ...labels }, value, metricName }: MetricSample): MetricSample {
+  const bound = le === undefined ? {} : { le: boundLabel(le) };
+  return { labels: { ...labels, ...bound }, value, ...(metricName && { metricName }) };
+}
+
+/** The samples of a histogram of this name. */
+export function histogramSamples(
+  name: string,
+  { le, counts, sum, count }: HistogramSnapshot,
+): MetricSample[] {
+  const buckets = [...le, '+Inf'].map((bound, i) => ({
+    metricName: `${name}_bucket`,
+    labels: { le: boundLabel(bound) },
+    value: counts[i] ?? 0,
+  }));
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels: {}, value: sum },
+    { metricName: `${name}_count`, labels: {}, value: count },
+  ];
+}
+
+/** One list of the families that several processes have. */
+export function mergedFamilies(all: readonly (readonly MetricFamily[])[]): readonly MetricFamily[] {
+  const merged: unknown = AggregatorRegistry.aggregate([...all]).getMetricsAsArray();
+  return merged as MetricFamily[];
+}
+
+/** Time that a page may take of one turn of the event loop, in ms. */
+const TURN_MS = 10;
+
+/** The families in Prometheus' text format; each name is in one of the lists, or in several. */
+export async function exposed(all: readonly (readonly MetricFamily[])[]): Promise<string> {
+  const lists = new Map<string, number>();
+  for (const { name } of all.flat()) lists.set(name, (lists.get(name) ?? 0) + 1);
+  const isShared = ({ name }: MetricFamily): boolean => lists.get(name) !== 1;
+  const page: Registry = AggregatorRegistry.aggregate(all.map((list) => list.filter(isShared)));
+  for (const family of all.flat()) {
+    if (!isShared(family)) readAtScrape(page, { ...family, read: () => family.values });
+  }
+  const texts: string[] = [];
+  let turnMs = performance.now();
+  for (const { name } of page.getMetricsAsArray()) {
+    texts.push(await page.getSingleMetricAsString(name));
+    if (performance.now() - turnMs < TURN_MS) continue;
+    await nextTurn();
+    turnMs = performance.now();
+  }
+  return `${texts.join('\n')}\n`;
+}
