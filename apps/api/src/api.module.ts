@@ -1,5 +1,4 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { ClusterModule } from './cluster/cluster.module';
 import { AdaptersModule } from './endpoints/adapters/adapters.module';
 import { AdminModule } from './endpoints/admin/admin.module';
 import { ChatModule } from './endpoints/chat/chat.module';
@@ -17,18 +16,8 @@ import { ModelsModule } from './endpoints/models/models.module';
 import { ResponsesModule } from './endpoints/responses/responses.module';
 import { TimelinesModule } from './endpoints/timelines/timelines.module';
 import { TokensModule } from './endpoints/tokens/tokens.module';
-import { FramesModule } from './frames/frames.module';
-import { type HttpDependencies, HttpModule } from './http/http.module';
-import { ObserversModule } from './observers/observers.module';
+import { HttpModule } from './http/http.module';
 import { type ProcessDependencies, ProcessModule } from './process.module';
-import { RequestModule } from './request/request.module';
-import { RoutersModule } from './routers/routers.module';
-
-/**
- * These modules are global: every request passes through all of them, and they depend on each
- * other.
- */
-const ROOMS = [ObserversModule, ClusterModule, RequestModule, RoutersModule, FramesModule];
 
 const ENDPOINTS = [
   ChatModule,
@@ -58,14 +47,13 @@ const ENDPOINTS = [
  */
 @Module({})
 export class ApiModule {
-  static forRoot(dependencies: ProcessDependencies & HttpDependencies): DynamicModule {
+  static forRoot(dependencies: ProcessDependencies): DynamicModule {
     const { config } = dependencies;
     return {
       module: ApiModule,
       imports: [
         ProcessModule.forRoot(dependencies),
-        HttpModule.forRoot(dependencies),
-        ...ROOMS,
+        HttpModule,
         ...ENDPOINTS,
         ...(config.enableAdmin ? [AdminModule] : []),
         ...(config.enableDevMode ? [DevModule] : []),

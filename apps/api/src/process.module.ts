@@ -4,6 +4,10 @@ import type { Transport } from '@baton/transport';
 import { LiveMembership } from '@baton/engine-host';
 import { type DynamicModule, Global, Module, type Provider, Scope } from '@nestjs/common';
 import { INQUIRER } from '@nestjs/core';
+import { Registry } from 'prom-client';
+import { AdminKey } from './http/access/admin-key';
+import { KnownRoutes } from './http/known-routes';
+import { Listeners } from './http/listeners';
 import { ApiProcesses } from './processes/api-processes';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
 
@@ -15,14 +19,19 @@ export interface ProcessDependencies {
   readonly identity: ApiIdentity;
   readonly membership: LiveMembership;
   readonly apiProcesses: ApiProcesses;
+  // These stand before Nest's application exists, because its server uses them.
+  readonly listeners: Listeners;
+  readonly routes: KnownRoutes;
+  readonly adminKey: AdminKey;
 }
 
-/** The configuration, the broker, the log and the name of this process, for every other module. */
+/** What every other module may use: the configuration, the broker, the log, the server's parts. */
 @Global()
 @Module({})
 export class ProcessModule {
   static forRoot(dependencies: ProcessDependencies): DynamicModule {
     const { config, transport, logger, identity, membership, apiProcesses } = dependencies;
+    const { listeners, routes, adminKey } = dependencies;
     return {
       module: ProcessModule,
       providers: [
@@ -31,9 +40,25 @@ export class ProcessModule {
         { provide: API_IDENTITY, useValue: identity },
         { provide: LiveMembership, useValue: membership },
         { provide: ApiProcesses, useValue: apiProcesses },
+        { provide: Listeners, useValue: listeners },
+        { provide: KnownRoutes, useValue: routes },
+        { provide: AdminKey, useValue: adminKey },
+        // The metrics of this process. A test has several processes in one.
+        { provide: Registry, useFactory: () => new Registry() },
         loggerProvider(logger),
       ],
-      exports: [CONFIG, TRANSPORT, API_IDENTITY, LiveMembership, LOGGER, ApiProcesses],
+      exports: [
+        CONFIG,
+        TRANSPORT,
+        API_IDENTITY,
+        LiveMembership,
+        LOGGER,
+        ApiProcesses,
+        Listeners,
+        KnownRoutes,
+        AdminKey,
+        Registry,
+      ],
     };
   }
 }

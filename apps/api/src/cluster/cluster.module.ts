@@ -9,13 +9,7 @@ import {
 import type { Logger } from '@baton/telemetry';
 import { liveWatch, type PolicyFault, type PolicyWatch } from '@baton/policies';
 import { channels, type Transport } from '@baton/transport';
-import {
-  Global,
-  Inject,
-  Module,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import {
   API_IDENTITY,
   type ApiIdentity,
@@ -25,6 +19,7 @@ import {
   ROUTING,
   TRANSPORT,
 } from '../tokens';
+import { TextSetup } from '../request/plan/text-setup';
 import { AdapterRegistry } from './adapters/adapter-registry';
 import { ClusterView } from './cluster-view';
 import { ExposedEngines } from './exposed-engines';
@@ -51,6 +46,11 @@ const PROVIDERS = [
     inject: [CONFIG, TRANSPORT, API_IDENTITY, POLICY_WATCH],
     useFactory: routingOf,
   },
+  {
+    provide: TextSetup,
+    inject: [CONFIG, LOGGER],
+    useFactory: (config: BatonConfig, logger: Logger) => TextSetup.open(config, logger),
+  },
   { provide: LiveSettings, inject: [CONFIG, TRANSPORT, LOGGER], useFactory: openSettings },
 ];
 
@@ -58,7 +58,6 @@ const PROVIDERS = [
  * This process's view of the cluster: engines, models, adapters, settings and the placement of
  * jobs.
  */
-@Global()
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class ClusterModule implements OnModuleInit, OnApplicationShutdown {
   constructor(

@@ -1,8 +1,9 @@
 import { SystemWallClock } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
 import { msToUs } from '@baton/kernel';
-import { Global, Module } from '@nestjs/common';
-import { LiveSequences } from '../observers/port/state';
+import { Module } from '@nestjs/common';
+import { ClusterModule } from '../cluster/cluster.module';
+import { ObserversModule } from '../observers/observers.module';
 import { CONFIG } from '../tokens';
 import { Aborter } from './aborter';
 import { DueFrames } from './due-frames';
@@ -13,7 +14,7 @@ import { Recovery } from './recovery';
 import { JobMover } from './job-mover';
 import { Resender } from './resender';
 import { Resubmitter } from './resubmitter';
-import { SequenceTable } from './sequence-table';
+import { SequencesModule } from './sequences.module';
 
 const PROVIDERS = [
   Aborter,
@@ -24,16 +25,17 @@ const PROVIDERS = [
   Resender,
   Resubmitter,
   { provide: DueFrames, inject: [CONFIG, FrameInbox], useFactory: dueFrames },
-  { provide: SequenceTable, useFactory: () => new SequenceTable() },
-  { provide: LiveSequences, useExisting: SequenceTable },
 ];
 
 /**
  * The way of tokens back to clients: receives frames, matches them to sequences, and requests
  * missing ones again.
  */
-@Global()
-@Module({ providers: PROVIDERS, exports: PROVIDERS })
+@Module({
+  imports: [ClusterModule, ObserversModule, SequencesModule],
+  providers: PROVIDERS,
+  exports: [...PROVIDERS, SequencesModule],
+})
 export class FramesModule {}
 
 function dueFrames(config: BatonConfig, { receive }: FrameInbox): DueFrames {

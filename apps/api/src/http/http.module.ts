@@ -1,41 +1,36 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BatonConfig } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
-import {
-  type DynamicModule,
-  Global,
-  Inject,
-  Module,
-  type OnModuleInit,
-  RequestMethod,
-} from '@nestjs/common';
+import { Inject, Module, type OnModuleInit, RequestMethod } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { LoggerModule } from 'nestjs-pino';
-import { AdminKey } from './access/admin-key';
+import { LoggerModule, type Params } from 'nestjs-pino';
 import { AdminGuard } from './access/admin.guard';
 import { headCheck } from './access/head-check';
 import { RateLimitGuard } from './access/rate-limit.guard';
 import { RateLimits } from './access/rate-limits';
 import { CallClasses } from './access/call-classes';
 import { ErrorFilter } from './error.filter';
-import { KnownRoutes } from './known-routes';
-import { Listeners } from './listeners';
 import { contextOf, pathOf } from './request-context';
-import { CONFIG } from '../tokens';
+import { CONFIG, LOGGER } from '../tokens';
 import { ReaderWatch } from './streaming/reader-watch';
 
-/** The parts that the server uses before Nest's application exists. */
-export interface HttpDependencies {
-  readonly logger: Logger;
-  readonly listeners: Listeners;
-  readonly routes: KnownRoutes;
-  readonly adminKey: AdminKey;
-}
-
 /** The parts that apply to every request. */
-@Global()
-@Module({})
+@Module({
+  imports: [LoggerModule.forRootAsync({ inject: [LOGGER], useFactory: accessLog })],
+  providers: [
+    AdminGuard,
+    CallClasses,
+    ErrorFilter,
+    RateLimitGuard,
+    RateLimits,
+    ReaderWatch,
+    { provide: APP_FILTER, useExisting: ErrorFilter },
+    { provide: APP_GUARD, useExisting: AdminGuard },
+    { provide: APP_GUARD, useExisting: RateLimitGuard },
+  ],
+  exports: [AdminGuard, CallClasses, ErrorFilter, RateLimits, ReaderWatch],
+})
 export class HttpModule implements OnModuleInit {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -47,43 +42,13 @@ export class HttpModule implements OnModuleInit {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     fastify.addHook('onRequest', headCheck(this.config));
   }
-
-  static forRoot({ logger, listeners, routes, adminKey }: HttpDependencies): DynamicModule {
-    return {
-      module: HttpModule,
-      imports: [LoggerModule.forRoot(accessLog(logger))],
-      providers: [
-        AdminGuard,
-        CallClasses,
-        RateLimitGuard,
-        RateLimits,
-        ReaderWatch,
-        { provide: AdminKey, useValue: adminKey },
-        { provide: KnownRoutes, useValue: routes },
-        { provide: Listeners, useValue: listeners },
-        ErrorFilter,
-        { provide: APP_FILTER, useExisting: ErrorFilter },
-        { provide: APP_GUARD, useExisting: AdminGuard },
-        { provide: APP_GUARD, useExisting: RateLimitGuard },
-      ],
-      exports: [
-        AdminGuard,
-        CallClasses,
-        ErrorFilter,
-        KnownRoutes,
-        Listeners,
-        RateLimits,
-        ReaderWatch,
-      ],
-    };
-  }
 }
 
 /**
  * One line per answer at level debug, without headers and bodies; at other levels the middleware is
  * not installed.
  */
-function accessLog(logger: Logger): Parameters<typeof LoggerModule.forRoot>[0] {
+function accessLog(logger: Logger): Params {
   const isOn = logger.isLevelEnabled('debug');
   return {
     pinoHttp: {

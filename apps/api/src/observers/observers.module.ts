@@ -1,37 +1,21 @@
 import {
-  Global,
   Module,
   type OnApplicationShutdown,
   type OnModuleInit,
   type Provider,
 } from '@nestjs/common';
-import { Registry } from 'prom-client';
+import { ClusterModule } from '../cluster/cluster.module';
+import { SequencesModule } from '../frames/sequences.module';
+import { HttpModule } from '../http/http.module';
 import { OBSERVER_PROVIDERS } from '.';
-import { ClusterPictures } from './live-page/cluster-pictures';
-import { Viewers } from './live-page/viewers';
 import { EngineCensus } from './metrics/engine-census';
 import { FlowMetrics } from './metrics/flow-metrics';
-import { HttpMetrics } from './metrics/http-metrics';
-import { ProcessMetrics } from './metrics/process-metrics';
-import { QueueMetrics } from './metrics/queue-metrics';
 import { Observers } from './port/observers';
 
-const PROVIDERS: Provider[] = [
-  // The metrics of this process. A test has several processes in one.
-  { provide: Registry, useFactory: () => new Registry() },
-  ...OBSERVER_PROVIDERS,
-  ClusterPictures,
-  EngineCensus,
-  FlowMetrics,
-  HttpMetrics,
-  ProcessMetrics,
-  QueueMetrics,
-  Viewers,
-];
+const PROVIDERS: Provider[] = [...OBSERVER_PROVIDERS, EngineCensus, FlowMetrics];
 
 /** The observers of requests: metrics, recordings, timelines, spans, the live page. */
-@Global()
-@Module({ providers: PROVIDERS, exports: PROVIDERS })
+@Module({ imports: [ClusterModule, HttpModule, SequencesModule], providers: PROVIDERS, exports: PROVIDERS })
 export class ObserversModule implements OnModuleInit, OnApplicationShutdown {
   constructor(private readonly observers: Observers) {}
 

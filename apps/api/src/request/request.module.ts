@@ -1,10 +1,14 @@
 import { LiveClock, SystemWallClock } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
-import type { Logger } from '@baton/telemetry';
-import { Global, Module, type OnModuleInit } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { ClusterModule } from '../cluster/cluster.module';
+import { FramesModule } from '../frames/frames.module';
+import { HttpModule } from '../http/http.module';
+import { ObserversModule } from '../observers/observers.module';
+import { RoutersModule } from '../routers/routers.module';
 import { ClusterView } from '../cluster/cluster-view';
 import { WaitingTotals } from '../observers/port/state';
-import { CONFIG, LOGGER } from '../tokens';
+import { CONFIG } from '../tokens';
 import { AdmitStep } from './admit';
 import { AdmissionGate } from './admit/admission-gate';
 import { FlowGate } from './admit/flow-gate';
@@ -19,7 +23,6 @@ import { Executions } from './executed/executions';
 import { FaultInjector } from './faults/fault-injector';
 import { PlanStep } from './plan';
 import { Replies } from './plan/replies';
-import { TextSetup } from './plan/text-setup';
 import { Player } from './playing/player';
 import { RefusalFilter } from './refusal.filter';
 import { Refusals } from './refusals';
@@ -60,16 +63,14 @@ const PROVIDERS = [
     inject: [CONFIG],
     useFactory: ({ speedup }: BatonConfig) => new LiveClock(new SystemWallClock(), speedup),
   },
-  {
-    provide: TextSetup,
-    inject: [CONFIG, LOGGER],
-    useFactory: (config: BatonConfig, logger: Logger) => TextSetup.open(config, logger),
-  },
 ];
 
 /** The way of a request, from its body to its answer. */
-@Global()
-@Module({ providers: PROVIDERS, exports: PROVIDERS })
+@Module({
+  imports: [ClusterModule, FramesModule, HttpModule, ObserversModule, RoutersModule],
+  providers: PROVIDERS,
+  exports: [...PROVIDERS, HttpModule],
+})
 export class RequestModule implements OnModuleInit {
   constructor(
     private readonly gate: AdmissionGate,

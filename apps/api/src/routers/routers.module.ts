@@ -1,4 +1,5 @@
-import { Global, Module } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import { ClusterModule } from '../cluster/cluster.module';
 import { BootstrapController } from './bootstrap.controller';
 import { KvRelease } from './kv-release';
 import { LegPairs } from './leg-pairs';
@@ -8,6 +9,10 @@ import { Legs } from './legs';
 const PROVIDERS = [KvRelease, LegPairs, Legs, { provide: WaitingLegs, useExisting: Legs }];
 
 /** Hand-overs that routers of other projects arrange. */
-@Global()
-@Module({ controllers: [BootstrapController], providers: PROVIDERS, exports: PROVIDERS })
+@Module({
+  imports: [ClusterModule],
+  controllers: [BootstrapController],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
+})
 export class RoutersModule {}

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { ClusterModule } from '../../cluster/cluster.module';
 import { AdaptersController } from './adapters.controller';
 
 /** The LoRA adapters of a running server. */
-@Module({ controllers: [AdaptersController] })
+@Module({ imports: [ClusterModule], controllers: [AdaptersController] })
 export class AdaptersModule {}

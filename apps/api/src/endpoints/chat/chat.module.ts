@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { ClusterModule } from '../../cluster/cluster.module';
+import { RequestModule } from '../../request/request.module';
 import { ChatController } from './chat.controller';
 import { ChatStore } from './chat-store';
 import { StoredChatsController } from './stored-chats.controller';
@@ -6,6 +8,7 @@ import { StoredChatsService } from './stored-chats.service';
 
 /** Chat completions, and the stored ones. */
 @Module({
+  imports: [ClusterModule, RequestModule],
   controllers: [ChatController, StoredChatsController],
   providers: [ChatStore, StoredChatsService],
 })

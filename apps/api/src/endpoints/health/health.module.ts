@@ -1,9 +1,15 @@
 import { Module } from '@nestjs/common';
+import { ClusterModule } from '../../cluster/cluster.module';
+import { RequestModule } from '../../request/request.module';
 import { GrpcHealth } from './grpc-health';
 import { HealthController } from './health.controller';
 import { LoadController } from './load.controller';
 import { Readiness } from './readiness';
 
 /** The health of the cluster and the load of this process. */
-@Module({ controllers: [HealthController, LoadController], providers: [GrpcHealth, Readiness] })
+@Module({
+  imports: [ClusterModule, RequestModule],
+  controllers: [HealthController, LoadController],
+  providers: [GrpcHealth, Readiness],
+})
 export class HealthModule {}

@@ -1,7 +1,12 @@
 import { Module } from '@nestjs/common';
+import { ClusterModule } from '../../cluster/cluster.module';
+import { HttpModule } from '../../http/http.module';
 import { ModelsController } from './models.controller';
 import { ServerInfoController } from './server-info.controller';
 
 /** The served models and the version of the server. */
-@Module({ controllers: [ModelsController, ServerInfoController] })
+@Module({
+  imports: [ClusterModule, HttpModule],
+  controllers: [ModelsController, ServerInfoController],
+})
 export class ModelsModule {}

@@ -1,4 +1,7 @@
 import { Module } from '@nestjs/common';
+import { ClusterModule } from '../../cluster/cluster.module';
+import { HttpModule } from '../../http/http.module';
+import { RequestModule } from '../../request/request.module';
 import { ConversationsModule } from '../conversations/conversations.module';
 import { Broadcasts } from './broadcasts';
 import { Cancellations } from './cancellations';
@@ -13,7 +16,7 @@ import { ResponseSockets } from './socket/response-sockets';
 
 /** OpenAI's Responses API, over HTTP and WebSockets. */
 @Module({
-  imports: [ConversationsModule],
+  imports: [ClusterModule, HttpModule, RequestModule, ConversationsModule],
   controllers: [ResponsesController],
   providers: [
     Broadcasts,

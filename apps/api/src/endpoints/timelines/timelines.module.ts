@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { ObserversModule } from '../../observers/observers.module';
 import { TimelinesController } from './timelines.controller';
 
 /** The timelines of single requests. */
-@Module({ controllers: [TimelinesController] })
+@Module({ imports: [ObserversModule], controllers: [TimelinesController] })
 export class TimelinesModule {}

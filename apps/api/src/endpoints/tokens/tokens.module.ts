@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { ClusterModule } from '../../cluster/cluster.module';
+import { RequestModule } from '../../request/request.module';
 import { GenerateController } from './generate.controller';
 import { RenderController } from './render.controller';
 import { SglangController } from './sglang.controller';
@@ -6,6 +8,7 @@ import { TokenizeController } from './tokenize.controller';
 
 /** Requests and answers as token ids. */
 @Module({
+  imports: [ClusterModule, RequestModule],
   controllers: [GenerateController, RenderController, SglangController, TokenizeController],
 })
 export class TokensModule {}
