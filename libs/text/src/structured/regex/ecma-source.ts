@@ -1,19 +1,46 @@
 import { RegexError } from './regex-error';
 
 const MAX_DEPTH = 100;
-const QUANTIFIER = /(?:[*+?]|\{(?=,?\d)(\d*)(,?)(\d*)\})/y;
-const GROUP = /\(\?(?:P?<\w+>|>)/y;
-const FLAGS = /\(\?([ims]*)(?:-([ims]+))?([:)])/y;
-const POSIX_NAME = /\[:(\w+):\]/y;
-/** Escapes with the same meaning in ECMAScript, by what follows the backslash. */
-const SHARED_ESCAPE = /[dDwWsSnrtfv]|[pP]\{|x|u|c/y;
-/** What follows the letter of an escape; a pair of surrogates is one character. */
-const DIGITS: Readonly<Record<string, RegExp>> = {
-  x: /[\da-f]{2}/iy,
-  u: /\{[\da-f]+\}|d[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|[\da-f]{4}/iy,
-  c: /[a-z]/iy,
-};
-const SYNTAX = /[$()*+./?[\\\]^{|}]/;
+
+const HEX = '[0-9A-Fa-f]';
+/** What follows a backslash: an escape of several characters, or any one. */
+const ESCAPED = [
+  '[pP][A-Z]',
+  '[pP]\\{[^}]*\\}',
+  `x${HEX}{2}`,
+  `u\\{${HEX}+\\}`,
+  `u[dD][89ABab]${HEX}{2}\\\\u[dD][C-Fc-f]${HEX}{2}`,
+  `u${HEX}{4}`,
+  'c[A-Za-z]',
+  '[^]',
+].join('|');
+const ITEM = `\\\\(?:${ESCAPED})|[^\\\\]`;
+/** The parts of a class: a posix name, a range, or one character or set. */
+const CLASS_PART = new RegExp(`\\[:(?<posix>\\w+):\\]|(?<from>${ITEM})(?:-(?<to>${ITEM}))?`, 'gu');
+/**
+ * The parts of a pattern. A part without a name is any other character. Each is found in time
+ * linear in its length.
+ */
+const PART = new RegExp(
+  [
+    '(?<quantifier>[*+?]|\\{(?=,?\\d)(?<low>\\d*)(?<high>,\\d*)?\\})(?<mark>[?+]?)',
+    '(?<flags>\\(\\?(?<on>[ims]*)(?:-(?<off>[ims]+))?(?<end>[:)]))',
+    '(?<behind>\\(\\?<[=!])',
+    '(?<group>\\((?:\\?(?:P?<\\w+>|[>=!]))?)',
+    '\\[(?<negation>\\^?)(?<parts>(?:\\[:\\w+:\\]|\\\\[^]|[^\\]\\\\])*)\\]',
+    `\\\\(?<escaped>${ESCAPED})`,
+    '[^]',
+  ].join('|'),
+  'gu',
+);
+
+/** Escapes of one character with the same meaning in ECMAScript. */
+const SHARED_ESCAPE = /^[dDwWsSnrtfv]$/;
+/** Letters of escapes that need more than the letter. */
+const UNFINISHED = /^[pPxuc]$/;
+const SYNTAX = /[$()*+./?[\\\]^{|}-]/;
+/** Escapes that a class does not have. */
+const PLACES: Readonly<Record<string, string>> = { A: '^', z: '$', Z: '$', b: '\\b', B: '\\B' };
 
 /** Posix names inside a class, as in Rust and in Python's `regex`. */
 const POSIX: Readonly<Record<string, string>> = {
@@ -33,17 +60,6 @@ export interface InlineFlags {
   readonly dotAll: boolean;
 }
 
-/**
- * A pattern in the common part of ECMAScript's, Python's and Rust's syntax as a pattern of
- * ECMAScript with the flag `u`: group names and the marks of atomic groups and possessive
- * quantifiers are dropped, since they change no language or allow a part of it; `\A`, `\Z` and `\z`
- * are `^` and `$`; `flagsAt` has the inline flags. Throws `RegexError`; other
- * faults are left to the parser.
- */
-export function ecmaSource(pattern: string): EcmaSource {
-  return new Translation(pattern).translate();
-}
-
 export interface EcmaSource {
   readonly text: string;
   /** The flags of the character or set at an index of `text`. */
@@ -54,185 +70,119 @@ export interface EcmaSource {
 
 const NO_FLAGS: InlineFlags = { ignoreCase: false, dotAll: false };
 
+/**
+ * A pattern in the common part of ECMAScript's, Python's and Rust's syntax as a pattern of
+ * ECMAScript with the flag `u`: group names and the marks of atomic groups and possessive
+ * quantifiers are dropped, since they change no language or allow a part of it; `\A`, `\Z` and `\z`
+ * are `^` and `$`; `flagsAt` has the inline flags. Throws `RegexError`; other faults are left to
+ * the parser.
+ */
+export function ecmaSource(pattern: string): EcmaSource {
+  const translation = new Translation();
+  for (const part of pattern.matchAll(PART)) translation.add(part);
+  const { text, flagged, origins } = translation;
+  return {
+    text,
+    flagsAt: (index) => flagged.get(index) ?? NO_FLAGS,
+    fault: (what, index) => {
+      const origin = [...origins].findLast(([to]) => to <= index)?.[1] ?? 0;
+      return faultAt(what, index >= text.length ? pattern.length : origin);
+    },
+  };
+}
+
+type Groups = Readonly<Record<string, string | undefined>>;
+
 class Translation {
-  private at = 0;
-  private out = '';
+  text = '';
+  /** Where each part begins in the source, by where it begins in the text. */
+  readonly origins = new Map<number, number>();
+  readonly flagged = new Map<number, InlineFlags>();
   private flags = NO_FLAGS;
   /** The flags around each open group. */
   private readonly outer: InlineFlags[] = [];
-  /** Where each part begins in the source, by where it begins in the output. */
-  private readonly origins = new Map<number, number>();
-  private readonly flagged = new Map<number, InlineFlags>();
+  private isQuantified = false;
+  private at = 0;
 
-  constructor(private readonly source: string) {}
-
-  translate(): EcmaSource {
-    while (this.at < this.source.length) {
-      this.origins.set(this.out.length, this.at);
-      if (this.flags !== NO_FLAGS) this.flagged.set(this.out.length, this.flags);
-      this.next();
-    }
-    return {
-      text: this.out,
-      flagsAt: (index) => this.flagged.get(index) ?? NO_FLAGS,
-      fault: (what, index) => {
-        const isAtEnd = index >= this.out.length;
-        const origin = [...this.origins].findLast(([to]) => to <= index)?.[1];
-        return faultAt(what, isAtEnd ? this.source.length : (origin ?? 0));
-      },
-    };
+  add({ 0: part, index, groups = {} }: RegExpExecArray): void {
+    this.at = index;
+    this.origins.set(this.text.length, index);
+    if (this.flags !== NO_FLAGS) this.flagged.set(this.text.length, this.flags);
+    this.text += this.translated(part, groups);
+    this.isQuantified = groups['quantifier'] !== undefined;
   }
 
-  private next(): void {
-    const quantifier = this.match(QUANTIFIER);
-    if (quantifier !== undefined) {
-      this.quantifier(quantifier);
-      return;
+  private translated(part: string, groups: Groups): string {
+    const { quantifier, escaped, parts } = groups;
+    if (quantifier !== undefined) return this.quantifier(quantifier, groups);
+    if (escaped !== undefined) return this.escape(escaped);
+    if (parts !== undefined) {
+      const translated = parts.replace(CLASS_PART, (...found) =>
+        this.classPart(found.at(-1) as Groups),
+      );
+      return `[${groups['negation']}${translated}]`;
     }
-    const character = this.character();
-    switch (character) {
-      case '(':
-        this.group();
-        return;
-      case ')':
-        this.flags = this.outer.pop() ?? this.flags;
-        this.out += ')';
-        return;
-      case '[':
-        this.out += this.classText();
-        return;
-      case '\\':
-        this.escape();
-        return;
-      case '.':
-        this.out += '.';
-        return;
-      case '^':
-      case '$':
-      case '|':
-        this.out += character;
-        return;
-      default:
-        this.out += literal(character);
-    }
+    if (part.startsWith('(')) return this.group(part, groups);
+    if (part === ')') this.flags = this.outer.pop() ?? this.flags;
+    if (part === '[') throw this.fault("missing ']'");
+    return /[.^$|)\\]/.test(part) ? part : literal(part);
   }
 
-  private quantifier([text, low, comma, high]: RegExpExecArray): void {
-    this.out += text.startsWith('{') ? `{${low === '' ? 0 : low}${comma}${high}}` : text;
-    if (this.take('?')) this.out += '?';
-    else if (this.take('+') && this.match(QUANTIFIER)) throw this.fault('multiple repeat');
+  private quantifier(quantifier: string, { low, high = '', mark }: Groups): string {
+    if (this.isQuantified) throw this.fault('multiple repeat');
+    const lazy = mark === '?' ? '?' : '';
+    return (low === undefined ? quantifier : `{${low === '' ? 0 : low}${high}}`) + lazy;
   }
 
-  private escape(): void {
-    if (this.take('A')) this.out += '^';
-    else if (this.take('z') || this.take('Z')) this.out += '$';
-    else if (this.take('b')) this.out += '\\b';
-    else if (this.take('B')) this.out += '\\B';
-    else if (/^(?:[1-9]|k<)/.test(this.source.slice(this.at, this.at + 2))) {
-      throw this.fault('backreferences are not supported');
-    } else this.out += this.escaped();
-  }
-
-  /** The rest of an escape of one character or of a set of characters. */
-  private escaped(): string {
-    if (this.at === this.source.length) return '\\';
-    if (this.take('0')) return '\\x00';
-    const letter = this.match(/[pP]([A-Z])/y);
-    if (letter !== undefined) return `\\${letter[0][0]}{${letter[1]}}`;
-    const shared = this.match(SHARED_ESCAPE);
-    if (shared === undefined) return literal(this.character());
-    if (shared[0].length === 1 && /[xuc]/.test(shared[0])) {
-      const digits = this.match(DIGITS[shared[0]]!);
-      if (digits === undefined) throw this.fault('invalid character escape');
-      return `\\${shared[0]}${digits[0]}`;
-    }
-    return `\\${shared[0]}${this.match(/(?<=\{)[^}]*\}?/y)?.[0] ?? ''}`;
-  }
-
-  private group(): void {
-    this.at -= 1;
-    const flags = this.match(FLAGS);
-    if (flags === undefined) {
-      this.open();
-      this.out += this.match(GROUP) === undefined ? this.character() : '(?:';
-      if (this.match(/\?<[=!]/y)) throw this.fault('lookbehinds are not supported');
-      this.out += this.match(/\?[:=!]/y)?.[0] ?? '';
-      return;
-    }
-    const [, on = '', off = '', end] = flags;
+  private group(part: string, { flags, on = '', off = '', end, behind }: Groups): string {
+    if (behind !== undefined) throw this.fault('lookbehinds are not supported');
+    if (end !== ')') this.outer.push(this.flags);
+    if (this.outer.length > MAX_DEPTH) throw new RegexError('the pattern is nested too deeply');
+    if (flags === undefined) return /[<>]/.test(part) ? '(?:' : part;
     if (on.includes('m')) throw this.fault('the flag m is not supported');
     const isOn = (flag: string, now: boolean): boolean =>
       (now || on.includes(flag)) && !off.includes(flag);
     const { ignoreCase, dotAll } = this.flags;
-    if (end === ':') this.open();
     this.flags = { ignoreCase: isOn('i', ignoreCase), dotAll: isOn('s', dotAll) };
     // Flags without a body apply to the rest of the group around them.
-    this.out += end === ':' ? '(?:' : '(?:)';
+    return end === ')' ? '(?:)' : '(?:';
   }
 
-  private open(): void {
-    this.outer.push(this.flags);
-    if (this.outer.length > MAX_DEPTH) throw new RegexError('the pattern is nested too deeply');
+  private escape(escaped: string): string {
+    if (/^[1-9k]$/.test(escaped)) throw this.fault('backreferences are not supported');
+    return PLACES[escaped] ?? this.escapedSet(escaped);
   }
 
-  /** A class, whose opening bracket has been read. */
-  private classText(): string {
-    let text = this.take('^') ? '[^' : '[';
-    while (!this.take(']')) {
-      if (this.at >= this.source.length) throw this.fault("missing ']'");
-      text += this.classRange();
-    }
-    return `${text}]`;
-  }
-
-  private classRange(): string {
-    const posix = this.match(POSIX_NAME);
+  private classPart({ posix, from = '', to }: Groups): string {
     if (posix !== undefined) {
-      const named = POSIX[posix[1]!];
+      const named = POSIX[posix];
       if (named === undefined) throw this.fault('unknown class name');
       return named;
     }
-    const from = this.classItem();
-    if (isSet(from) || !this.sees('-') || this.sees('-]')) return from;
-    this.take('-');
-    const to = this.at < this.source.length ? this.classItem() : '';
-    return isSet(to) ? `${from}\\-${to}` : `${from}-${to}`;
+    const first = this.classItem(from);
+    if (to === undefined) return first;
+    const last = this.classItem(to);
+    return isSet(first) || isSet(last) ? `${first}\\-${last}` : `${first}-${last}`;
   }
 
-  private classItem(): string {
-    if (!this.take('\\')) {
-      const character = this.character();
-      return character === '-' ? '\\-' : literal(character);
-    }
-    if (this.take('b')) return '\\b';
-    return this.take('-') ? '\\-' : this.escaped();
+  private classItem(item: string): string {
+    if (item === '\\b') return item;
+    return item.length > 1 && item.startsWith('\\')
+      ? this.escapedSet(item.slice(1))
+      : literal(item);
+  }
+
+  /** One character or set, of what follows a backslash. */
+  private escapedSet(escaped: string): string {
+    if (escaped === '0') return '\\x00';
+    if (UNFINISHED.test(escaped)) throw this.fault('invalid character escape');
+    if (/^[pP][A-Z]$/.test(escaped)) return `\\${escaped[0]}{${escaped[1]}}`;
+    const isOne = [...escaped].length === 1 && !SHARED_ESCAPE.test(escaped);
+    return isOne ? literal(escaped) : `\\${escaped}`;
   }
 
   private fault(what: string): RegexError {
     return faultAt(what, this.at);
-  }
-
-  private sees(text: string): boolean {
-    return this.source.startsWith(text, this.at);
-  }
-
-  private take(text: string): boolean {
-    if (!this.sees(text)) return false;
-    this.at += text.length;
-    return true;
-  }
-
-  private character(): string {
-    const character = String.fromCodePoint(this.source.codePointAt(this.at)!);
-    this.at += character.length;
-    return character;
-  }
-
-  private match(pattern: RegExp): RegExpExecArray | undefined {
-    pattern.lastIndex = this.at;
-    const found = pattern.exec(this.source) ?? undefined;
-    this.at += found?.[0].length ?? 0;
-    return found;
   }
 }
 
@@ -241,6 +191,7 @@ function faultAt(what: string, offset: number): RegexError {
 }
 
 function literal(character: string): string {
+  if (character === '-') return '\\x2d';
   return SYNTAX.test(character) ? `\\${character}` : character;
 }
 
