@@ -124,6 +124,10 @@ describe('a real Prometheus at a real cluster under load', () => {
     });
     const said = `${stdout}${stderr}`.split('\n').filter((line) => line !== '');
     expect(said.filter((line) => !/metric names should not contain ':'/.test(line))).toEqual([
+      // prom-client names these gauges.
+      ...['handles', 'requests', 'resources'].map(
+        (of) => `nodejs_active_${of}_total non-counter metrics should not have "_total" suffix`,
+      ),
       // A histogram of this name is vLLM's own.
       'vllm:iteration_tokens_total non-counter metrics should not have "_total" suffix',
     ]);

@@ -67,6 +67,18 @@ describe('the families of several API processes', () => {
   });
 });
 
+describe('the families of a registry', () => {
+  it('have the labels of engines in place of their ids, without engines that are not shown', async () => {
+    const registers = [new Registry()];
+    const labelNames = ['engine_id', 'reason'] as const;
+    const success = new Counter({ name: 'success_total', help: 'S.', labelNames, registers });
+    for (const engine_id of ['a', 'b']) success.inc({ engine_id, reason: 'stop' });
+    const labelsOf = new Map([['b', { engine: '1', model_name: 'm' }]]);
+    const page = await exposed([await familiesOf(registers[0]!, labelsOf)]);
+    expect(LINES(page)).toEqual(['success_total{engine="1",model_name="m",reason="stop"} 1']);
+  });
+});
+
 describe('a page', () => {
   it('is the same when it is read and written again', async () => {
     const page = await exposed([await familiesWith(2, 100)]);

@@ -57,21 +57,27 @@ export function readNumber(
 /**
  * All families of the registry, with bounds as Python's client writes them. Of processes that share
  * a port, prom-client leaves out the start; here it is that of the first.
+ *
+ * @param labelsOf the labels that take the place of an `engine_id`; other engines are left out
  */
-export async function familiesOf(registry: Registry): Promise<MetricFamily[]> {
+export async function familiesOf(
+  registry: Registry,
+  labelsOf: ReadonlyMap<string, Labels> = new Map(),
+): Promise<MetricFamily[]> {
   const families = (await registry.getMetricsAsJSON()) as unknown as MetricFamily[];
-  return families.map(({ name, help, type, aggregator, values }) => ({
-    name,
-    help,
-    type,
-    aggregator: aggregator === 'omit' ? 'min' : aggregator,
-    values: type === 'histogram' ? values.map(withBound) : values,
+  const shown = (sample: MetricSample): MetricSample[] => {
+    const { le, engine_id: engineId, ...own } = sample.labels;
+    if (le === undefined && engineId === undefined) return [sample];
+    const ofEngine = engineId === undefined ? {} : labelsOf.get(engineId);
+    if (ofEngine === undefined) return [];
+    const labels = { ...ofEngine, ...own, ...(le !== undefined && { le: boundLabel(le) }) };
+    return [{ ...sample, labels }];
+  };
+  return families.map((family) => ({
+    ...family,
+    aggregator: family.aggregator === 'omit' ? 'min' : family.aggregator,
+    values: family.values.flatMap(shown),
   }));
-}
-
-function withBound({ labels: { le, ...labels }, value, metricName }: MetricSample): MetricSample {
-  const bound = le === undefined ? {} : { le: boundLabel(le) };
-  return { labels: { ...labels, ...bound }, value, ...(metricName && { metricName }) };
 }
 
 /** The samples of a histogram of this name. */

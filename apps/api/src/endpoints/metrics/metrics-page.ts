@@ -6,7 +6,6 @@ import {
   exposed,
   familiesOf,
   type MetricFamily,
-  type MetricSample,
   modelLabels,
 } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
@@ -82,28 +81,10 @@ export class MetricsPage {
   private async own(engineId: string | undefined): Promise<MetricFamily[]> {
     const engines = this.enginesAt(engineId);
     this.requests.show(engines);
-    const families = [...(await familiesOf(this.registry)), ...this.placement.ofPolicies()];
-    const shown = families.filter(
+    const labelsOf = new Map(engines.map((engine) => [engine.engineId, modelLabels(engine)]));
+    const families = await familiesOf(this.registry, labelsOf);
+    return [...families, ...this.placement.ofPolicies()].filter(
       ({ name }) => engineId === undefined || !OF_WHOLE_CLUSTER.has(name),
     );
-    return withEngineLabels(shown, engines);
   }
-}
-
-/**
- * The families with the labels of these engines in place of their ids. Series of other engines are
- * left out.
- */
-function withEngineLabels(
-  families: readonly MetricFamily[],
-  engines: readonly EnginePresence[],
-): MetricFamily[] {
-  const labelsOf = new Map(engines.map((engine) => [engine.engineId, modelLabels(engine)]));
-  const relabelled = (sample: MetricSample): MetricSample[] => {
-    const { engine_id: engineId, ...others } = sample.labels;
-    if (engineId === undefined) return [sample];
-    const labels = labelsOf.get(engineId);
-    return labels === undefined ? [] : [{ ...sample, labels: { ...labels, ...others } }];
-  };
-  return families.map((family) => ({ ...family, values: family.values.flatMap(relabelled) }));
 }

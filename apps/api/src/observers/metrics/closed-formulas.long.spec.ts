@@ -10,7 +10,7 @@ const BLOCK = 16;
  * A step that is longer than the requests of one turn take to arrive, so that no prompt misses its
  * predecessors' cache.
  */
-const CONFIG: Partial<BatonConfig> = { interTokenLatency: 2 };
+const CONFIG: Partial<BatonConfig> = { interTokenLatency: 2, vllmVersion: '0.33' };
 
 interface Load {
   readonly requests: number;
@@ -90,6 +90,12 @@ function expectConserved(): void {
   const cached = bySource('local_cache_hit') + bySource('external_kv_transfer');
   expect(of('vllm:prompt_tokens_total')).toBe(bySource('local_compute') + cached);
   expect(of('vllm:prompt_tokens_cached_total')).toBe(cached);
+  expect(of('vllm:prompt_tokens_cached_by_source_total')).toBe(
+    of('vllm:prefix_cache_hits_total') + of('vllm:external_prefix_cache_hits_total'),
+  );
+  expect(of('vllm:prompt_tokens_cached_by_source_total', { source: 'p2p' })).toBe(
+    of('vllm:external_prefix_cache_hits_total'),
+  );
   expect(of('vllm:num_requests_waiting')).toBe(of('vllm:num_requests_waiting_by_reason'));
   expect(of('baton:sequences_unaccounted')).toBe(0);
   expect(of('baton:kv_lost_blocks')).toBe(0);
@@ -102,6 +108,7 @@ function expectAtRest(): void {
     'vllm:num_requests_waiting',
     'vllm:num_requests_waiting_by_reason',
     'vllm:kv_cache_usage_perc',
+    'vllm:num_requests_kv_fetch_by_stage',
     'baton:kv_held_blocks',
     'baton:kv_handoffs',
     'baton:queue_depth',
@@ -196,6 +203,19 @@ describe.each([1, 2, 3, 4])('after requests one by one (seed %i)', (seed) => {
       expect(of(`${parts}_count`, { part })).toBe(n);
     }
     expect(of(`${parts}_sum`)).toBeCloseTo(of('vllm:time_to_first_token_seconds_sum'), 6);
+  });
+});
+
+describe('when the KV cache is too small for all sequences', () => {
+  it('each preemption is one of a finished request', async () => {
+    const small = { numGpuBlocksOverride: 12, maxModelLen: 150 };
+    cluster = await ClusterFixture.start({ aggregated: 1 }, { ...CONFIG, ...small });
+    await Promise.all([0, 1, 2].map((i) => ask({ prompt: prompt(i, 60), max_tokens: 60 })));
+    await scrape();
+    expect(of('vllm:num_preemptions_total')).toBeGreaterThan(0);
+    expect(of('vllm:request_num_preemptions_sum')).toBe(of('vllm:num_preemptions_total'));
+    expect(of('vllm:request_num_preemptions_count')).toBe(3);
+    expect(of('vllm:iteration_tokens_total_sum')).toBe(3 * (60 + 60));
   });
 });
 

@@ -101,4 +101,26 @@ describe('the queue metrics', () => {
     leaving.abort();
     await Promise.all(asked);
   });
+
+  it('count requests refused because the queue is full, as vLLM does since 0.32', async () => {
+    fixture = await ApiFixture.start({
+      engines: [{ takes: () => false }],
+      config: { maxWaitingRequests: 1, vllmVersion: '0.32' },
+    });
+    const leaving = new AbortController();
+    const first = fixture
+      .post('/v1/completions', BODY, { signal: leaving.signal })
+      .catch(() => undefined);
+    await until(async () => {
+      await scrape();
+      return of('baton:queue_depth', 'aggregated') === 1;
+    });
+    expect((await fixture.post('/v1/completions', BODY)).status).toBe(429);
+    await scrape();
+    const name = 'vllm:admission_rejections_total';
+    expect(sumOf(page, name, { reason: 'max_num_queued_reqs' })).toBe(1);
+    expect(sumOf(page, name, { reason: 'max_num_queued_tokens' })).toBe(0);
+    leaving.abort();
+    await first;
+  });
 });
