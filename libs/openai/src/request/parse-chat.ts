@@ -1,4 +1,4 @@
-import { refuseUnknown } from '../refusal/known-fields';
+import { checkedBody } from '../body/checked-body';
 import { applyChatTemplate, type ChatTurn } from '@baton/text';
 import type {
   GenerationRequest,
@@ -7,35 +7,27 @@ import type {
   SaidMessage,
 } from '../generation-request';
 import type { RequestLimits } from '../limits';
-import { ChatDto } from './chat.dto';
+import { ChatCompletionRequest } from './chat.dto';
 import { ContentReader, plainText } from './content-parts';
 import { ContextLength, type OutputLimit } from './context-length';
 import { turnsOf } from './conversation';
 import { checkMessages } from '../turn/message-rules';
 import { openTurnOf } from '../turn/open-turn';
-import { objectBody, servedModel } from './parse-body';
+import { servedModel } from './parse-body';
 import { reasoningOf } from './reasoning';
-import { fieldShapes, validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
 import { checkStrictly } from './strict';
-import { StrictChatDto } from './strict.dto';
 import { NO_TOOLS, type ToolUse, toolUse } from './tool-offer';
 import { Truncation } from './truncation';
 import { refuseTemplate, refuseUnsupported } from './unsupported';
 
-/** Fields whose own fields are checked by their names too. */
-const NAMED_WITHIN = ['stream_options', 'messages', 'tools', 'functions'];
-
 /** Checks a body of POST /v1/chat/completions. Throws `BatonError` with the first error. */
 export function parseChat(body: unknown, limits: RequestLimits): GenerationRequest {
-  const fields = objectBody(body);
-  const { strict } = limits;
-  const dto = validateBody(strict === undefined ? new ChatDto() : new StrictChatDto(), fields);
-  if (strict !== undefined) checkStrictly(dto, strict);
-  refuseUnknown(fields, { declared: fieldShapes(dto), deep: NAMED_WITHIN }, limits);
+  const dto = checkedBody(ChatCompletionRequest, body, limits);
+  if (limits.strict !== undefined) checkStrictly(dto, limits.strict);
   checkMessages(dto.messages, limits);
-  refuseUnsupported(fields);
-  refuseTemplate(fields);
+  refuseUnsupported(dto);
+  refuseTemplate(dto);
   const model = servedModel(dto.model, limits);
   const part = samplingPart(dto, limits);
   const logprobs = dto.logprobs === true ? (dto.top_logprobs ?? 0) : undefined;
@@ -66,7 +58,7 @@ export function parseChat(body: unknown, limits: RequestLimits): GenerationReque
   };
 }
 
-function toolsIn(dto: ChatDto, limits: RequestLimits): ToolUse {
+function toolsIn(dto: ChatCompletionRequest, limits: RequestLimits): ToolUse {
   const given = dto.tools ?? dto.functions ?? dto.tool_choice ?? dto.function_call;
   return given === undefined || given === null
     ? NO_TOOLS
@@ -74,13 +66,20 @@ function toolsIn(dto: ChatDto, limits: RequestLimits): ToolUse {
 }
 
 /** The reasoning fields are checked even when the model does not reason. */
-function reasoningIn(dto: ChatDto, limits: RequestLimits): ReasoningRequest | undefined {
+function reasoningIn(
+  dto: ChatCompletionRequest,
+  limits: RequestLimits,
+): ReasoningRequest | undefined {
   const effort = dto.reasoning_effort ?? undefined;
   if (limits.isReasoning !== true && effort === undefined) return undefined;
   return reasoningOf(dto, limits);
 }
 
-function promptOf(dto: ChatDto, turns: readonly ChatTurn[], limits: RequestLimits): Prompt {
+function promptOf(
+  dto: ChatCompletionRequest,
+  turns: readonly ChatTurn[],
+  limits: RequestLimits,
+): Prompt {
   const output = outputLimit(dto);
   const context = new ContextLength(limits, output);
   const isCut = (dto.truncate_prompt_tokens ?? undefined) !== undefined;
@@ -115,7 +114,7 @@ function promptOf(dto: ChatDto, turns: readonly ChatTurn[], limits: RequestLimit
   };
 }
 
-function saidIn({ messages }: ChatDto, limits: RequestLimits): SaidMessage[] {
+function saidIn({ messages }: ChatCompletionRequest, limits: RequestLimits): SaidMessage[] {
   const reader = new ContentReader(limits);
   return messages.map((message, index) => ({
     role: message.role,
@@ -123,7 +122,7 @@ function saidIn({ messages }: ChatDto, limits: RequestLimits): SaidMessage[] {
   }));
 }
 
-function outputLimit(dto: ChatDto): OutputLimit {
+function outputLimit(dto: ChatCompletionRequest): OutputLimit {
   if (dto.max_completion_tokens !== undefined && dto.max_completion_tokens !== null) {
     return {
       maxTokens: dto.max_completion_tokens,
@@ -136,7 +135,7 @@ function outputLimit(dto: ChatDto): OutputLimit {
 
 /** `echo` repeats the last message when it has the role of the answer. */
 function echoOf(
-  dto: ChatDto,
+  dto: ChatCompletionRequest,
   addGenerationPrompt: boolean,
   limits: RequestLimits,
 ): string | undefined {

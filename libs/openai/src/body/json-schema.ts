@@ -1,0 +1,36 @@
+import { targetConstructorToSchema } from 'class-validator-jsonschema';
+import { type BodyClass, HOLDS, IS, isOrText, type OwnType, typesIn } from './declare';
+import { metadataOf } from './metadata';
+
+/** JSON Schema of draft 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The fields of a class as a JSON Schema. Fields that may be absent may be null. */
+export function schemaOf(body: BodyClass): JsonSchema {
+  const options: Parameters<typeof targetConstructorToSchema>[1] = {
+    skipMissingProperties: true,
+    additionalConverters: {
+      isDefined: {},
+      arrayNotContains: {},
+      isNotEmpty: {},
+      [IS]: ({ constraints }) => (constraints[0] as OwnType).schema,
+      [HOLDS]: ({ constraints }) => constraints[1] as JsonSchema,
+      nestedValidation: ({ target, propertyName }) =>
+        schemaOf(typesIn(target as BodyClass).get(propertyName)!),
+    },
+  };
+  const { properties = {}, required = [] } = targetConstructorToSchema(body, options);
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    const branches = [
+      ...(metadataOf(body, name).some(isOrText) ? [{ type: 'string' }] : []),
+      schema,
+      ...(required.includes(name) ? [] : [{ type: 'null' }]),
+    ];
+    return [name, branches.length === 1 ? branches[0] : { anyOf: branches }] as const;
+  });
+  return {
+    type: 'object',
+    properties: Object.fromEntries(fields),
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
