@@ -60,6 +60,7 @@ export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number beyond all bounds';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'an integer' : 'a decimal number';
+  if (typeof value === 'number' && !Number.isInteger(value)) return 'a decimal number';
+  if (typeof value === 'number') return value < 0 ? 'a negative integer' : 'an integer';
   return `a ${typeof value}`;
 }
