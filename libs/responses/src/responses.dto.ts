@@ -107,7 +107,6 @@ class TextFormat implements TextFormatField {
 }
 
 class TextField {
-  @IsObject()
   @Nested(TextFormat)
   format?: TextFormatField | null;
 
@@ -260,11 +259,9 @@ export class CreateResponse {
   @IsIn(['auto', 'disabled'])
   truncation?: 'auto' | 'disabled' | null;
 
-  @IsObject()
   @Nested(ReasoningField)
   reasoning?: ReasoningField | null;
 
-  @IsObject()
   @Nested(TextField)
   text?: TextField | null;
 

@@ -136,7 +136,6 @@ class OutputConfig {
   @IsString()
   effort?: string | null;
 
-  @IsObject()
   @Nested(OutputFormat)
   format?: OutputFormat | null;
 }
@@ -167,12 +166,10 @@ export class CountTokensRequest {
   tools?: readonly AnthropicTool[] | null;
 
   @Holds(choiceFault)
-  @IsObject()
   @Nested(ToolChoice)
   tool_choice?: ToolChoice | null;
 
   @Holds(thinkingFault)
-  @IsObject()
   @Nested(Thinking)
   thinking?: Thinking | null;
 }
@@ -203,12 +200,10 @@ export class MessagesRequest extends CountTokensRequest {
   @IsInt()
   top_k?: number | null;
 
-  @IsObject()
   @Nested(Metadata)
   metadata?: Metadata | null;
 
   @Holds(outputFault)
-  @IsObject()
   @Nested(OutputConfig)
   output_config?: OutputConfig | null;
 }

@@ -1,4 +1,4 @@
-import { IsDefined, IsInt, IsString, Max, Min } from 'class-validator';
+import { IsArray, IsDefined, IsInt, IsString, Max, Min } from 'class-validator';
 import { describe, expect, it } from 'vitest';
 import { RequestError } from '../refusal/request-error';
 import { ChatCompletionRequest } from '../request/chat.dto';
@@ -30,6 +30,7 @@ class MadeUp extends Base {
   @IsString()
   size?: string | null;
 
+  @IsArray()
   @Nested(Inner, { each: true })
   list?: readonly Inner[] | null;
 }
@@ -95,7 +96,10 @@ describe('a checked body', () => {
     [{ size: 'small', share: 6 }, 'size', null],
     [{ list: [{ name: 'x' }, 5] }, 'list[1]', 'body.list.1'],
     [{ list: [{ name: 5 }] }, 'list[0].name', 'body.list.0.name'],
-    [{ list: [[{ name: 'x' }]] }, 'list[0][0]', 'body.list.0.0'],
+    [{ list: [[{ name: 'x' }]] }, 'list[0]', 'body.list.0'],
+    [{ list: [[]] }, 'list[0]', 'body.list.0'],
+    [{ list: [null] }, 'list[0]', 'body.list.0'],
+    [{ list: { name: 'x' } }, 'list', 'body.list'],
     [[], null, 'body'],
     [undefined, null, 'body'],
   ])('%j is refused at %s, which vLLM calls %s', (body, param, vllmParam) => {

@@ -1,4 +1,10 @@
-import { ValidateBy, ValidateIf, ValidateNested, type ValidationOptions } from 'class-validator';
+import {
+  IsObject,
+  ValidateBy,
+  ValidateIf,
+  ValidateNested,
+  type ValidationOptions,
+} from 'class-validator';
 import type { Complaint } from '../refusal/request-error';
 import type { JsonSchema } from './json-schema';
 
@@ -97,6 +103,8 @@ export function Nested(
     const types = typesOf.get(target) ?? new Map<string, BodyClass>();
     typesOf.set(target, types.set(String(property), type));
     ValidateNested(options)(target, property);
+    // The library takes a list for an object.
+    IsObject(options)(target, property);
   };
 }
 

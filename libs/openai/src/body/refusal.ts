@@ -81,10 +81,6 @@ function isUnion({ target, property }: ValidationError): boolean {
 function errorOf({ place, named, error }: Fault): RequestError {
   const { target, property, value, constraints = {} } = error;
   if (UNKNOWN in constraints) return unknownField(place, classOf(target!));
-  // An item of a list of objects, or an object that has no class.
-  if (Array.isArray(target) || property === undefined) {
-    return wrongType({ place, named, value }, 'an object');
-  }
   const all = metadataOf(classOf(target!), property);
   if (MISSING in constraints) return missing({ place, named }, target!);
   const judged = { place, named, value, all, target: target! };

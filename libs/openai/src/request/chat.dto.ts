@@ -57,11 +57,9 @@ export class CallField {
   @IsString()
   type?: string | null;
 
-  @IsObject()
   @Nested(CalledFunction)
   function?: CalledFunction | null;
 
-  @IsObject()
   @Nested(CustomCall)
   custom?: CustomCall | null;
 }
@@ -87,7 +85,6 @@ export class MessageField {
   @Nested(CallField, { each: true })
   tool_calls?: readonly CallField[] | null;
 
-  @IsObject()
   @Nested(CalledFunction)
   function_call?: CalledFunction | null;
 

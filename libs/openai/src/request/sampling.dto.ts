@@ -182,7 +182,6 @@ export class SamplingFields {
   @IsInt({ each: true })
   allowed_token_ids?: readonly number[] | null;
 
-  @IsObject()
   @Nested(Format)
   response_format?: FormatField | null;
 
@@ -230,7 +229,6 @@ export class SamplingFields {
         : { message: 'Stream options can only be defined when `stream=True`.' },
     NAMED,
   )
-  @IsObject()
   @Nested(StreamOptions)
   stream_options?: StreamOptions | null;
 

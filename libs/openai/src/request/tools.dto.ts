@@ -50,13 +50,11 @@ export class ToolField {
 
   @ValidateIf(({ type }: ToolField) => type !== 'custom')
   @IsDefined()
-  @IsObject()
   @Nested(FunctionField)
   function?: FunctionField;
 
   @ValidateIf(({ type }: ToolField) => type === 'custom')
   @IsDefined()
-  @IsObject()
   @Nested(CustomField)
   custom?: CustomField;
 }

@@ -54,7 +54,6 @@ class DerenderFields {
 /** Body of POST /v1/chat/completions/derender. */
 export class DerenderChatRequest extends DerenderFields {
   @IsDefined()
-  @IsObject()
   @Nested(Generated)
   generate_response!: Generated;
 
