@@ -55,7 +55,7 @@ function declaredIn(path: string): string[] {
     : filesBelow(path).filter((f) => f.endsWith('.dto.ts'));
   return files.flatMap((file) =>
     (read(file).match(BODY) ?? []).flatMap((body) =>
-      [...body.matchAll(/^ {2}([a-z_0-9]+)[!?]: /gm)].map((match) => match[1]!),
+      [...body.matchAll(/^ {2}(?:@.*\) )?([a-z_0-9]+)[!?]: /gm)].map((match) => match[1]!),
     ),
   );
 }

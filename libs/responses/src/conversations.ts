@@ -20,14 +20,8 @@ function itemsRange(items: Items): { readonly message: string } | undefined {
 
 /** Bodies of POST /v1/conversations, of updates and of new items. */
 export class ConversationRequest {
-  @Holds(itemsRange)
-  @IsArray()
-  @IsObject({ each: true })
-  items?: Items | null;
-
-  @Holds(metadataRange)
-  @IsObject()
-  metadata?: Readonly<Record<string, string>> | null;
+  @Holds(itemsRange) @IsArray() @IsObject({ each: true }) items?: Items | null;
+  @Holds(metadataRange) @IsObject() metadata?: Readonly<Record<string, string>> | null;
 }
 
 /** A conversation without its items. */

@@ -96,9 +96,7 @@ export interface TextFormatField {
 }
 
 class TextFormat implements TextFormatField {
-  @IsDefined()
-  @IsString()
-  type!: string;
+  @IsDefined() @IsString() type!: string;
 
   name?: unknown;
   schema?: unknown;
@@ -107,19 +105,13 @@ class TextFormat implements TextFormatField {
 }
 
 class TextField {
-  @Nested(TextFormat)
-  format?: TextFormatField | null;
-
-  @IsString()
-  verbosity?: string | null;
+  @Nested(TextFormat) format?: TextFormatField | null;
+  @IsString() verbosity?: string | null;
 }
 
 class ReasoningField {
-  @IsString()
-  effort?: string | null;
-
-  @IsString()
-  summary?: string | null;
+  @IsString() effort?: string | null;
+  @IsString() summary?: string | null;
 }
 
 /** vLLM's own fields, with the same meaning as in a chat. */
@@ -177,8 +169,7 @@ function inputFault(
 /** Body of POST /v1/responses. */
 @RefusesUnknown(FURTHER_FIELDS)
 export class CreateResponse {
-  @IsString()
-  model?: string | null;
+  @IsString() model?: string | null;
 
   @ValidateIf(needsInput)
   @IsDefined()
@@ -186,8 +177,7 @@ export class CreateResponse {
   @Is(INPUT)
   input?: string | readonly Readonly<Record<string, unknown>>[] | null;
 
-  @IsString()
-  instructions?: string | null;
+  @IsString() instructions?: string | null;
 
   @Holds((_value, { conversation }: CreateResponse) =>
     conversation === undefined || conversation === null
@@ -197,11 +187,8 @@ export class CreateResponse {
   @IsString()
   previous_response_id?: string | null;
 
-  @Holds(conversationRange)
-  conversation?: string | Readonly<Record<string, unknown>> | null;
-
-  @IsBoolean()
-  store?: boolean | null;
+  @Holds(conversationRange) conversation?: string | Readonly<Record<string, unknown>> | null;
+  @IsBoolean() store?: boolean | null;
 
   @Holds((value, { store }: CreateResponse) =>
     value === true && store === false ? { message: 'background needs store.' } : undefined,
@@ -209,80 +196,24 @@ export class CreateResponse {
   @IsBoolean()
   background?: boolean | null;
 
-  @IsBoolean()
-  stream?: boolean | null;
-
-  @IsArray()
-  @IsObject({ each: true })
-  tools?: readonly Readonly<Record<string, unknown>>[] | null;
-
-  @OrText()
-  @IsObject()
-  tool_choice?: string | Readonly<Record<string, unknown>> | null;
-
-  @IsBoolean()
-  parallel_tool_calls?: boolean | null;
-
-  @IsInt()
-  max_output_tokens?: number | null;
-
-  @IsInt()
-  @Min(1)
-  max_tool_calls?: number | null;
-
-  @IsNumber()
-  @Min(0)
-  @Max(2)
-  temperature?: number | null;
-
-  @IsNumber()
-  @Min(0)
-  @Max(1)
-  top_p?: number | null;
-
-  @IsNumber()
-  @Min(-2)
-  @Max(2)
-  presence_penalty?: number | null;
-
-  @IsNumber()
-  @Min(-2)
-  @Max(2)
-  frequency_penalty?: number | null;
-
-  @IsInt()
-  @Min(0)
-  @Max(20)
-  top_logprobs?: number | null;
-
-  @IsString()
-  @IsIn(['auto', 'disabled'])
-  truncation?: 'auto' | 'disabled' | null;
-
-  @Nested(ReasoningField)
-  reasoning?: ReasoningField | null;
-
-  @Nested(TextField)
-  text?: TextField | null;
-
-  @Holds(metadataRange)
-  @IsObject()
-  metadata?: Readonly<Record<string, string>> | null;
-
-  @Holds(includeRange)
-  @IsArray()
-  @IsString({ each: true })
-  include?: readonly string[] | null;
-
-  @IsString()
-  service_tier?: string | null;
-
-  @IsString()
-  safety_identifier?: string | null;
-
-  @IsString()
-  prompt_cache_key?: string | null;
-
-  @IsString()
-  user?: string | null;
+  @IsBoolean() stream?: boolean | null;
+  @IsArray() @IsObject({ each: true }) tools?: readonly Readonly<Record<string, unknown>>[] | null;
+  @OrText() @IsObject() tool_choice?: string | Readonly<Record<string, unknown>> | null;
+  @IsBoolean() parallel_tool_calls?: boolean | null;
+  @IsInt() max_output_tokens?: number | null;
+  @IsInt() @Min(1) max_tool_calls?: number | null;
+  @IsNumber() @Min(0) @Max(2) temperature?: number | null;
+  @IsNumber() @Min(0) @Max(1) top_p?: number | null;
+  @IsNumber() @Min(-2) @Max(2) presence_penalty?: number | null;
+  @IsNumber() @Min(-2) @Max(2) frequency_penalty?: number | null;
+  @IsInt() @Min(0) @Max(20) top_logprobs?: number | null;
+  @IsString() @IsIn(['auto', 'disabled']) truncation?: 'auto' | 'disabled' | null;
+  @Nested(ReasoningField) reasoning?: ReasoningField | null;
+  @Nested(TextField) text?: TextField | null;
+  @Holds(metadataRange) @IsObject() metadata?: Readonly<Record<string, string>> | null;
+  @Holds(includeRange) @IsArray() @IsString({ each: true }) include?: readonly string[] | null;
+  @IsString() service_tier?: string | null;
+  @IsString() safety_identifier?: string | null;
+  @IsString() prompt_cache_key?: string | null;
+  @IsString() user?: string | null;
 }

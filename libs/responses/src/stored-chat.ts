@@ -18,12 +18,8 @@ export interface ChatHead {
 
 /** The fields of a chat that control its storage. */
 class StoringFields {
-  @IsBoolean()
-  store?: boolean | null;
-
-  @Holds(metadataRange)
-  @IsObject()
-  metadata?: Readonly<Record<string, string>> | null;
+  @IsBoolean() store?: boolean | null;
+  @Holds(metadataRange) @IsObject() metadata?: Readonly<Record<string, string>> | null;
 }
 
 /** Fields of a stored chat beyond those of its answer; null where absent. */

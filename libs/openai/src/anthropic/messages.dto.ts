@@ -57,25 +57,16 @@ function outputFault({ format }: OutputConfig): Complaint | undefined {
 export class Block {
   [field: string]: unknown;
 
-  @IsDefined()
-  @IsString()
-  type!: string;
+  @IsDefined() @IsString() type!: string;
 }
 
 class TextBlock {
-  @IsDefined()
-  @IsString()
-  type!: string;
-
-  @IsDefined()
-  @IsString()
-  text!: string;
+  @IsDefined() @IsString() type!: string;
+  @IsDefined() @IsString() text!: string;
 }
 
 export class AnthropicMessage {
-  @IsDefined()
-  @IsString()
-  role!: string;
+  @IsDefined() @IsString() role!: string;
 
   @IsDefined()
   @OrText()
@@ -85,70 +76,41 @@ export class AnthropicMessage {
 }
 
 export class AnthropicTool {
-  @IsString()
-  type?: string | null;
-
-  @IsDefined()
-  @IsString()
-  name!: string;
-
-  @IsString()
-  description?: string | null;
-
-  @IsObject()
-  input_schema?: Readonly<Record<string, unknown>> | null;
-
-  @IsBoolean()
-  strict?: boolean | null;
+  @IsString() type?: string | null;
+  @IsDefined() @IsString() name!: string;
+  @IsString() description?: string | null;
+  @IsObject() input_schema?: Readonly<Record<string, unknown>> | null;
+  @IsBoolean() strict?: boolean | null;
 }
 
 class ToolChoice {
-  @IsDefined()
-  @IsString()
-  type!: 'auto' | 'any' | 'tool' | 'none';
-
-  @IsString()
-  name?: string | null;
-
-  @IsBoolean()
-  disable_parallel_tool_use?: boolean | null;
+  @IsDefined() @IsString() type!: 'auto' | 'any' | 'tool' | 'none';
+  @IsString() name?: string | null;
+  @IsBoolean() disable_parallel_tool_use?: boolean | null;
 }
 
 class Thinking {
-  @IsDefined()
-  @IsString()
-  type!: 'enabled' | 'disabled' | 'adaptive';
-
-  @IsInt()
-  budget_tokens?: number | null;
+  @IsDefined() @IsString() type!: 'enabled' | 'disabled' | 'adaptive';
+  @IsInt() budget_tokens?: number | null;
 }
 
 class OutputFormat {
-  @IsDefined()
-  @IsString()
-  type!: string;
-
-  @IsObject()
-  schema?: Readonly<Record<string, unknown>> | null;
+  @IsDefined() @IsString() type!: string;
+  @IsObject() schema?: Readonly<Record<string, unknown>> | null;
 }
 
 class OutputConfig {
-  @IsString()
-  effort?: string | null;
-
-  @Nested(OutputFormat)
-  format?: OutputFormat | null;
+  @IsString() effort?: string | null;
+  @Nested(OutputFormat) format?: OutputFormat | null;
 }
 
 class Metadata {
-  @IsString()
-  user_id?: string | null;
+  @IsString() user_id?: string | null;
 }
 
 /** Body of POST /v1/messages/count_tokens: the fields that /v1/messages has too. */
 export class CountTokensRequest {
-  @IsString()
-  model?: string | null;
+  @IsString() model?: string | null;
 
   @IsDefined()
   @Holds(messagesFault)
@@ -161,17 +123,9 @@ export class CountTokensRequest {
   @Nested(TextBlock, { each: true })
   system?: string | readonly TextBlock[] | null;
 
-  @IsArray()
-  @Nested(AnthropicTool, { each: true })
-  tools?: readonly AnthropicTool[] | null;
-
-  @Holds(choiceFault)
-  @Nested(ToolChoice)
-  tool_choice?: ToolChoice | null;
-
-  @Holds(thinkingFault)
-  @Nested(Thinking)
-  thinking?: Thinking | null;
+  @IsArray() @Nested(AnthropicTool, { each: true }) tools?: readonly AnthropicTool[] | null;
+  @Holds(choiceFault) @Nested(ToolChoice) tool_choice?: ToolChoice | null;
+  @Holds(thinkingFault) @Nested(Thinking) thinking?: Thinking | null;
 }
 
 /** Body of POST /v1/messages. Other fields are accepted and ignored. */
@@ -188,22 +142,10 @@ export class MessagesRequest extends CountTokensRequest {
   @ArrayMaxSize(MAX_STOP_SEQUENCES, BY_SCHEMA)
   stop_sequences?: readonly string[] | null;
 
-  @IsBoolean()
-  stream?: boolean | null;
-
-  @IsNumber()
-  temperature?: number | null;
-
-  @IsNumber()
-  top_p?: number | null;
-
-  @IsInt()
-  top_k?: number | null;
-
-  @Nested(Metadata)
-  metadata?: Metadata | null;
-
-  @Holds(outputFault)
-  @Nested(OutputConfig)
-  output_config?: OutputConfig | null;
+  @IsBoolean() stream?: boolean | null;
+  @IsNumber() temperature?: number | null;
+  @IsNumber() top_p?: number | null;
+  @IsInt() top_k?: number | null;
+  @Nested(Metadata) metadata?: Metadata | null;
+  @Holds(outputFault) @Nested(OutputConfig) output_config?: OutputConfig | null;
 }

@@ -9,17 +9,11 @@ import { schemaOf } from './json-schema';
 
 @RefusesUnknown(new Set(['ignored']))
 class Inner {
-  @IsDefined()
-  @IsString()
-  name!: string;
+  @IsDefined() @IsString() name!: string;
 }
 
 class Base {
-  @IsInt()
-  @Min(0, NAMED)
-  @Max(9, BY_SCHEMA)
-  @ForEngine('cacheHitThreshold')
-  share?: number | null;
+  @IsInt() @Min(0, NAMED) @Max(9, BY_SCHEMA) @ForEngine('cacheHitThreshold') share?: number | null;
 }
 
 @RefusesUnknown(new Set(['ignored']))
@@ -30,9 +24,7 @@ class MadeUp extends Base {
   @IsString()
   size?: string | null;
 
-  @IsArray()
-  @Nested(Inner, { each: true })
-  list?: readonly Inner[] | null;
+  @IsArray() @Nested(Inner, { each: true }) list?: readonly Inner[] | null;
 }
 
 const read = (body: unknown, dialect: 'openai' | 'vllm' = 'openai') =>

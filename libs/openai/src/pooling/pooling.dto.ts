@@ -10,56 +10,27 @@ export type InputField =
  * the subclasses are ignored, or refused at /v1/embeddings in the `openai` dialect.
  */
 export class PoolingFields {
-  @IsString()
-  model?: string | null;
-
-  @IsString()
-  user?: string | null;
-
-  @IsInt()
-  priority?: number | null;
-
-  @IsString()
-  request_id?: string | null;
-
-  @IsString()
-  cache_salt?: string | null;
-
-  @IsInt()
-  @Min(-1)
-  truncate_prompt_tokens?: number | null;
-
-  @IsString()
-  @IsIn(['left', 'right'])
-  truncation_side?: 'left' | 'right' | null;
+  @IsString() model?: string | null;
+  @IsString() user?: string | null;
+  @IsInt() priority?: number | null;
+  @IsString() request_id?: string | null;
+  @IsString() cache_salt?: string | null;
+  @IsInt() @Min(-1) truncate_prompt_tokens?: number | null;
+  @IsString() @IsIn(['left', 'right']) truncation_side?: 'left' | 'right' | null;
 }
 
 /** Body of POST /pooling and /classify, and part of the body of /v1/embeddings. */
 export class PoolingRequest extends PoolingFields {
-  @Is(PROMPTS)
-  input?: InputField | null;
-
-  @IsArray()
-  @IsObject({ each: true })
-  messages?: readonly object[] | null;
+  @Is(PROMPTS) input?: InputField | null;
+  @IsArray() @IsObject({ each: true }) messages?: readonly object[] | null;
 }
 
 /** Body of POST /pooling with the form of its vectors. */
 export class VectorRequest extends PoolingRequest {
-  @IsString()
-  @IsIn(['float', 'base64'])
-  encoding_format?: 'float' | 'base64' | null;
-
-  @IsInt()
-  dimensions?: number | null;
-
-  @IsString()
-  @IsIn(['float32'])
-  embed_dtype?: string | null;
-
-  @IsString()
-  @IsIn(['native', 'little'])
-  endianness?: string | null;
+  @IsString() @IsIn(['float', 'base64']) encoding_format?: 'float' | 'base64' | null;
+  @IsInt() dimensions?: number | null;
+  @IsString() @IsIn(['float32']) embed_dtype?: string | null;
+  @IsString() @IsIn(['native', 'little']) endianness?: string | null;
 
   /** vLLM has removed this field and refuses it by name. */
   @Holds(() => ({ message: '`normalize` has been removed: embeddings always have length 1.' }))

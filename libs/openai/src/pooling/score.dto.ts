@@ -9,26 +9,13 @@ export type SideField =
 
 /** Body of POST /score. Each pair of fields is one naming of the two sides. */
 export class ScoreRequest extends PoolingFields {
-  @Is(PROMPTS)
-  queries?: SideField | null;
-
-  @Is(PROMPTS)
-  documents?: SideField | null;
-
-  @Is(PROMPTS)
-  items?: SideField | null;
-
-  @Is(PROMPTS)
-  data_1?: SideField | null;
-
-  @Is(PROMPTS)
-  data_2?: SideField | null;
-
-  @Is(PROMPTS)
-  text_1?: SideField | null;
-
-  @Is(PROMPTS)
-  text_2?: SideField | null;
+  @Is(PROMPTS) queries?: SideField | null;
+  @Is(PROMPTS) documents?: SideField | null;
+  @Is(PROMPTS) items?: SideField | null;
+  @Is(PROMPTS) data_1?: SideField | null;
+  @Is(PROMPTS) data_2?: SideField | null;
+  @Is(PROMPTS) text_1?: SideField | null;
+  @Is(PROMPTS) text_2?: SideField | null;
 }
 
 export type DocumentField = string | { readonly text: string };
@@ -56,15 +43,7 @@ const DOCUMENTS: OwnType = {
 
 /** Body of POST /rerank. */
 export class RerankRequest extends PoolingFields {
-  @IsDefined()
-  @Is(TEXT_OR_TOKEN_IDS)
-  query!: string | readonly number[];
-
-  @IsDefined()
-  @Is(DOCUMENTS)
-  documents!: readonly DocumentField[];
-
-  @IsInt()
-  @Min(0)
-  top_n?: number | null;
+  @IsDefined() @Is(TEXT_OR_TOKEN_IDS) query!: string | readonly number[];
+  @IsDefined() @Is(DOCUMENTS) documents!: readonly DocumentField[];
+  @IsInt() @Min(0) top_n?: number | null;
 }

@@ -9,16 +9,11 @@ export type PromptField =
 
 @RefusesUnknown(FIELDS_WITHOUT_EFFECT)
 class CompletionFields extends SamplingFields {
-  @Is(PROMPTS)
-  prompt?: PromptField | null;
+  @Is(PROMPTS) prompt?: PromptField | null;
 
   /** 0 is for `echo`. */
-  @IsInt()
-  @Min(0, NAMED)
-  max_tokens?: number | null;
-
-  @IsInt()
-  logprobs?: number | null;
+  @IsInt() @Min(0, NAMED) max_tokens?: number | null;
+  @IsInt() logprobs?: number | null;
 }
 
 /** Body of POST /v1/completions; without own fields, as `ChatCompletionRequest`. */

@@ -80,81 +80,31 @@ export interface FormatField {
 
 /** Its other fields are those of a structural tag. */
 class Format implements FormatField {
-  @IsDefined()
-  @IsString()
-  type!: string;
-
-  @IsObject()
-  json_schema?: Readonly<Record<string, unknown>> | null;
+  @IsDefined() @IsString() type!: string;
+  @IsObject() json_schema?: Readonly<Record<string, unknown>> | null;
 }
 
 /** OpenAI's `include_obfuscation` has no effect. */
 @RefusesUnknown(new Set(['include_obfuscation']))
 class StreamOptions {
-  @IsBoolean()
-  include_usage?: boolean | null;
-
-  @IsBoolean()
-  continuous_usage_stats?: boolean | null;
+  @IsBoolean() include_usage?: boolean | null;
+  @IsBoolean() continuous_usage_stats?: boolean | null;
 }
 
 /** The fields of chats and completions. */
 export class SamplingFields {
-  @IsString()
-  model?: string | null;
-
-  @IsInt()
-  @Min(0)
-  min_tokens?: number | null;
-
-  @IsInt()
-  @Min(1)
-  @Max(MAX_CHOICES)
-  n?: number | null;
-
-  @Holds(bestOfFault)
-  @IsInt()
-  @Min(1)
-  @Max(MAX_CHOICES)
-  best_of?: number | null;
-
-  @IsNumber()
-  @Min(0, NAMED)
-  @Max(2, NAMED)
-  temperature?: number | null;
-
-  @IsNumber()
-  @IsPositive(NAMED)
-  @Max(1, NAMED)
-  top_p?: number | null;
-
-  @IsInt()
-  @Min(-1)
-  top_k?: number | null;
-
-  @IsNumber()
-  @Min(0)
-  @Max(1)
-  min_p?: number | null;
-
-  @IsNumber()
-  @Min(-2)
-  @Max(2)
-  frequency_penalty?: number | null;
-
-  @IsNumber()
-  @Min(-2)
-  @Max(2)
-  presence_penalty?: number | null;
-
-  @IsNumber()
-  @IsPositive()
-  repetition_penalty?: number | null;
-
-  @IsInt()
-  @Min(INT64.least, BY_SCHEMA)
-  @Max(INT64.most, BY_SCHEMA)
-  seed?: number | null;
+  @IsString() model?: string | null;
+  @IsInt() @Min(0) min_tokens?: number | null;
+  @IsInt() @Min(1) @Max(MAX_CHOICES) n?: number | null;
+  @Holds(bestOfFault) @IsInt() @Min(1) @Max(MAX_CHOICES) best_of?: number | null;
+  @IsNumber() @Min(0, NAMED) @Max(2, NAMED) temperature?: number | null;
+  @IsNumber() @IsPositive(NAMED) @Max(1, NAMED) top_p?: number | null;
+  @IsInt() @Min(-1) top_k?: number | null;
+  @IsNumber() @Min(0) @Max(1) min_p?: number | null;
+  @IsNumber() @Min(-2) @Max(2) frequency_penalty?: number | null;
+  @IsNumber() @Min(-2) @Max(2) presence_penalty?: number | null;
+  @IsNumber() @IsPositive() repetition_penalty?: number | null;
+  @IsInt() @Min(INT64.least, BY_SCHEMA) @Max(INT64.most, BY_SCHEMA) seed?: number | null;
 
   @Holds(stopFault)
   @Holds(stopCountFault, BY_SCHEMA)
@@ -166,11 +116,8 @@ export class SamplingFields {
   @ArrayMaxSize(MAX_STOP_TOKEN_IDS, BY_SCHEMA)
   stop_token_ids?: readonly number[] | null;
 
-  @IsBoolean()
-  include_stop_str_in_output?: boolean | null;
-
-  @Is(NUMBERS_BY_NAME)
-  logit_bias?: Readonly<Record<string, number>> | null;
+  @IsBoolean() include_stop_str_in_output?: boolean | null;
+  @Is(NUMBERS_BY_NAME) logit_bias?: Readonly<Record<string, number>> | null;
 
   @IsArray()
   @IsString({ each: true })
@@ -178,49 +125,23 @@ export class SamplingFields {
   @ArrayNotContains([''])
   bad_words?: readonly string[] | null;
 
-  @IsArray()
-  @IsInt({ each: true })
-  allowed_token_ids?: readonly number[] | null;
-
-  @Nested(Format)
-  response_format?: FormatField | null;
-
-  @IsObject()
-  structured_outputs?: Readonly<Record<string, unknown>> | null;
-
-  @OrText()
-  @IsObject()
-  guided_json?: string | Readonly<Record<string, unknown>> | null;
-
-  @IsString()
-  guided_regex?: string | null;
-
-  @IsArray()
-  @IsString({ each: true })
-  guided_choice?: readonly string[] | null;
-
-  @IsString()
-  guided_grammar?: string | null;
-
-  @IsString()
-  guided_whitespace_pattern?: string | null;
+  @IsArray() @IsInt({ each: true }) allowed_token_ids?: readonly number[] | null;
+  @Nested(Format) response_format?: FormatField | null;
+  @IsObject() structured_outputs?: Readonly<Record<string, unknown>> | null;
+  @OrText() @IsObject() guided_json?: string | Readonly<Record<string, unknown>> | null;
+  @IsString() guided_regex?: string | null;
+  @IsArray() @IsString({ each: true }) guided_choice?: readonly string[] | null;
+  @IsString() guided_grammar?: string | null;
+  @IsString() guided_whitespace_pattern?: string | null;
 
   @Holds(truncationFault, { ...NAMED, schema: { minimum: -1, not: { const: 0 } } })
   @IsInt()
   truncate_prompt_tokens?: number | null;
 
-  @IsString()
-  @IsIn(['left', 'right'])
-  truncation_side?: 'left' | 'right' | null;
-
-  @IsBoolean()
-  ignore_eos?: boolean | null;
-
-  @IsBoolean()
-  echo?: boolean | null;
-
-  @IsBoolean()
-  stream?: boolean | null;
+  @IsString() @IsIn(['left', 'right']) truncation_side?: 'left' | 'right' | null;
+  @IsBoolean() ignore_eos?: boolean | null;
+  @IsBoolean() echo?: boolean | null;
+  @IsBoolean() stream?: boolean | null;
 
   @Holds(
     (_value, { stream }: SamplingFields) =>
@@ -242,36 +163,17 @@ export class SamplingFields {
   @IsInt()
   prompt_logprobs?: number | null;
 
-  @IsBoolean()
-  return_token_ids?: boolean | null;
-
-  @IsBoolean()
-  return_tokens_as_token_ids?: boolean | null;
+  @IsBoolean() return_token_ids?: boolean | null;
+  @IsBoolean() return_tokens_as_token_ids?: boolean | null;
 
   @Holds(sizeFaultOfKvParams)
   @IsObject()
   kv_transfer_params?: Readonly<Record<string, unknown>> | null;
 
-  @IsInt()
-  priority?: number | null;
-
-  @IsNumber()
-  @Min(0)
-  @Max(1)
-  @ForEngine('cacheHitThreshold')
-  cache_hit_threshold?: number | null;
-
-  @IsString()
-  request_id?: string | null;
-
-  @IsString()
-  @IsNotEmpty(NAMED)
-  cache_salt?: string | null;
-
-  @IsString()
-  @IsIn(SERVICE_TIERS)
-  service_tier?: string | null;
-
-  @IsString()
-  user?: string | null;
+  @IsInt() priority?: number | null;
+  @IsNumber() @Min(0) @Max(1) @ForEngine('cacheHitThreshold') cache_hit_threshold?: number | null;
+  @IsString() request_id?: string | null;
+  @IsString() @IsNotEmpty(NAMED) cache_salt?: string | null;
+  @IsString() @IsIn(SERVICE_TIERS) service_tier?: string | null;
+  @IsString() user?: string | null;
 }

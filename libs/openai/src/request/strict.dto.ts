@@ -35,69 +35,32 @@ const EXTRA_ARGUMENTS: OwnType = {
 
 /** Fields of vLLM's schema that Baton ignores, with their types; checked only with `strict`. */
 export class StrictCompletionFields {
-  @IsInt()
-  @Min(INT64.least, BY_SCHEMA)
-  @Max(INT64.most, BY_SCHEMA)
-  priority?: number | null;
-
-  @IsBoolean()
-  use_beam_search?: boolean | null;
-
-  @IsNumber()
-  length_penalty?: number | null;
-
-  @IsBoolean()
-  skip_special_tokens?: boolean | null;
-
-  @IsBoolean()
-  spaces_between_special_tokens?: boolean | null;
-
-  @IsBoolean()
-  add_special_tokens?: boolean | null;
+  @IsInt() @Min(INT64.least, BY_SCHEMA) @Max(INT64.most, BY_SCHEMA) priority?: number | null;
+  @IsBoolean() use_beam_search?: boolean | null;
+  @IsNumber() length_penalty?: number | null;
+  @IsBoolean() skip_special_tokens?: boolean | null;
+  @IsBoolean() spaces_between_special_tokens?: boolean | null;
+  @IsBoolean() add_special_tokens?: boolean | null;
 
   @IsArray()
   @IsInt({ each: true })
   @ArrayMaxSize(MAX_LOGPROB_TOKEN_IDS, BY_SCHEMA)
   logprob_token_ids?: readonly number[] | null;
 
-  @IsString()
-  session_id?: string | null;
-
-  @IsBoolean()
-  return_token_offsets?: boolean | null;
-
-  @IsObject()
-  ec_transfer_params?: object | null;
-
-  @Is(EXTRA_ARGUMENTS)
-  vllm_xargs?: object | null;
-
-  @IsObject()
-  repetition_detection?: object | null;
-
-  @IsInt()
-  @Min(1, BY_SCHEMA)
-  stream_interval?: number | null;
-
-  @IsInt()
-  @Min(0, BY_SCHEMA)
-  routed_experts_prompt_start?: number | null;
-
-  @IsString()
-  suffix?: string | null;
+  @IsString() session_id?: string | null;
+  @IsBoolean() return_token_offsets?: boolean | null;
+  @IsObject() ec_transfer_params?: object | null;
+  @Is(EXTRA_ARGUMENTS) vllm_xargs?: object | null;
+  @IsObject() repetition_detection?: object | null;
+  @IsInt() @Min(1, BY_SCHEMA) stream_interval?: number | null;
+  @IsInt() @Min(0, BY_SCHEMA) routed_experts_prompt_start?: number | null;
+  @IsString() suffix?: string | null;
 }
 
 /** The same for chats. */
 export class StrictChatFields extends StrictCompletionFields {
-  @IsString()
-  chat_template?: string | null;
-
-  @IsObject()
-  media_io_kwargs?: object | null;
-
-  @IsObject()
-  mm_processor_kwargs?: object | null;
-
-  @IsBoolean()
-  return_assistant_tokens_mask?: boolean | null;
+  @IsString() chat_template?: string | null;
+  @IsObject() media_io_kwargs?: object | null;
+  @IsObject() mm_processor_kwargs?: object | null;
+  @IsBoolean() return_assistant_tokens_mask?: boolean | null;
 }

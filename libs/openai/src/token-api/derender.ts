@@ -15,23 +15,14 @@ import { vllmBody, vllmChoice } from '../answer/vllm-final-shape';
 const REASONS = ['stop', 'length', 'abort', 'cache_threshold'];
 
 class GeneratedChoice {
-  @IsInt()
-  index?: number | null;
-
-  @IsDefined()
-  @Is(TOKEN_IDS)
-  token_ids!: readonly number[];
-
-  @IsString()
-  finish_reason?: string | null;
-
-  @IsObject()
-  logprobs?: object | null;
+  @IsInt() index?: number | null;
+  @IsDefined() @Is(TOKEN_IDS) token_ids!: readonly number[];
+  @IsString() finish_reason?: string | null;
+  @IsObject() logprobs?: object | null;
 }
 
 class Generated {
-  @IsString()
-  request_id?: string | null;
+  @IsString() request_id?: string | null;
 
   @IsDefined()
   @IsArray()
@@ -40,8 +31,7 @@ class Generated {
 }
 
 class DerenderFields {
-  @IsString()
-  model?: string | null;
+  @IsString() model?: string | null;
 
   @Holds(
     (value) => (value === true ? { message: 'stream is not currently supported' } : undefined),
@@ -53,19 +43,14 @@ class DerenderFields {
 
 /** Body of POST /v1/chat/completions/derender. */
 export class DerenderChatRequest extends DerenderFields {
-  @IsDefined()
-  @Nested(Generated)
-  generate_response!: Generated;
-
-  @IsInt()
-  prompt_tokens?: number | null;
+  @IsDefined() @Nested(Generated) generate_response!: Generated;
+  @IsInt() prompt_tokens?: number | null;
 
   /**
    * The original request. Its tools and its reasoning would need a parser, which a vLLM server
    * without one also lacks.
    */
-  @IsObject()
-  chat_request?: object | null;
+  @IsObject() chat_request?: object | null;
 }
 
 /** Body of POST /v1/completions/derender. */
@@ -75,8 +60,7 @@ export class DerenderCompletionRequest extends DerenderFields {
   @Nested(Generated, { each: true })
   generate_responses!: readonly Generated[];
 
-  @Is(INTEGERS)
-  prompt_tokens?: number | readonly number[] | null;
+  @Is(INTEGERS) prompt_tokens?: number | readonly number[] | null;
 }
 
 type Head = Pick<AnswerHead, 'id' | 'created' | 'systemFingerprint'>;

@@ -28,20 +28,10 @@ const PASSED_ON = [
 
 /** Body of POST /inference/v1/generate. */
 export class GenerateRequest {
-  @IsString()
-  request_id?: string | null;
-
-  @IsDefined()
-  @ArrayMinSize(1)
-  @Is(TOKEN_IDS)
-  token_ids!: readonly number[];
-
-  @IsDefined()
-  @IsObject()
-  sampling_params!: Readonly<Record<string, unknown>>;
-
-  @IsBoolean()
-  stream?: boolean | null;
+  @IsString() request_id?: string | null;
+  @IsDefined() @ArrayMinSize(1) @Is(TOKEN_IDS) token_ids!: readonly number[];
+  @IsDefined() @IsObject() sampling_params!: Readonly<Record<string, unknown>>;
+  @IsBoolean() stream?: boolean | null;
 }
 
 /**

@@ -4,15 +4,10 @@ import { IsDefined, IsIn, IsInt, Max, Min } from 'class-validator';
 
 /** The role that an engine gets. */
 export class RoleOrder {
-  @IsDefined()
-  @IsIn(STAGES)
-  role!: Stage;
+  @IsDefined() @IsIn(STAGES) role!: Stage;
 }
 
 /** The engines that join; by default one. */
 export class JoinOrder extends RoleOrder {
-  @IsInt()
-  @Min(1)
-  @Max(MAX_ENGINES)
-  count?: number | null;
+  @IsInt() @Min(1) @Max(MAX_ENGINES) count?: number | null;
 }

@@ -2,7 +2,5 @@ import { IsArray, IsString } from 'class-validator';
 
 /** The requests to abort; without ids, all. */
 export class AbortOrder {
-  @IsArray()
-  @IsString({ each: true })
-  request_ids?: readonly string[] | null;
+  @IsArray() @IsString({ each: true }) request_ids?: readonly string[] | null;
 }

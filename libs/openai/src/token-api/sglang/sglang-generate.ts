@@ -42,26 +42,13 @@ const SAME = [
  * sglang/srt/managers/io_struct.py).
  */
 export class SglangGenerateRequest {
-  @Is(TEXTS)
-  text?: string | readonly string[] | null;
-
-  @Is(TOKEN_ID_LISTS)
-  input_ids?: readonly number[] | readonly (readonly number[])[] | null;
-
-  @IsObject()
-  sampling_params?: Readonly<Record<string, unknown>> | null;
-
-  @IsBoolean()
-  stream?: boolean | null;
-
-  @IsBoolean()
-  return_logprob?: boolean | null;
-
-  @IsInt()
-  top_logprobs_num?: number | null;
-
-  @IsString()
-  rid?: string | null;
+  @Is(TEXTS) text?: string | readonly string[] | null;
+  @Is(TOKEN_ID_LISTS) input_ids?: readonly number[] | readonly (readonly number[])[] | null;
+  @IsObject() sampling_params?: Readonly<Record<string, unknown>> | null;
+  @IsBoolean() stream?: boolean | null;
+  @IsBoolean() return_logprob?: boolean | null;
+  @IsInt() top_logprobs_num?: number | null;
+  @IsString() rid?: string | null;
 }
 
 /**
