@@ -61,8 +61,7 @@ const SAMPLING: readonly Range[] = [
     field: 'seed',
     good: [-(2 ** 63), 2 ** 63 - 1024],
     bad: [-(2 ** 63) - 2048, 2 ** 63],
-    ...schema('seed'),
-    code: beyond('integer', 'below', 'above'),
+    ...schema('seed', null),
   },
   {
     field: 'prompt_logprobs',

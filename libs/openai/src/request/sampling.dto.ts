@@ -37,8 +37,20 @@ const MAX_CHOICES = 16_384;
 /** vLLM's VLLM_MAX_NUM_BAD_WORDS. */
 const MAX_BAD_WORDS = 128;
 const SERVICE_TIERS = ['auto', 'default', 'flex', 'scale', 'priority'];
-/** The bounds of a signed integer of 64 bits: the outermost numbers within them. */
-export const INT64 = { least: -(2 ** 63), most: 2 ** 63 - 1024 };
+const INT64_END = 2 ** 63;
+const INT64_SCHEMA = { minimum: -INT64_END, exclusiveMaximum: INT64_END };
+
+/** The number is a signed integer of 64 bits, which a number of JavaScript cannot show in full. */
+export function InInt64(): PropertyDecorator {
+  return (target, property) => {
+    const message =
+      `Invalid '${String(property)}': expected an integer from -9223372036854775808 to ` +
+      '9223372036854775807.';
+    const check = (value: number): Complaint | undefined =>
+      value >= -INT64_END && value < INT64_END ? undefined : { message };
+    Holds(check, { ...BY_SCHEMA, schema: INT64_SCHEMA })(target, property);
+  };
+}
 
 const STOP: OwnType = {
   ...TEXTS,
@@ -104,7 +116,7 @@ export class SamplingFields {
   @IsNumber() @Min(-2) @Max(2) frequency_penalty?: number | null;
   @IsNumber() @Min(-2) @Max(2) presence_penalty?: number | null;
   @IsNumber() @IsPositive() repetition_penalty?: number | null;
-  @IsInt() @Min(INT64.least, BY_SCHEMA) @Max(INT64.most, BY_SCHEMA) seed?: number | null;
+  @InInt64() @IsInt() seed?: number | null;
 
   @Holds(stopFault)
   @Holds(stopCountFault, BY_SCHEMA)

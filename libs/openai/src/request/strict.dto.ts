@@ -6,11 +6,10 @@ import {
   IsNumber,
   IsObject,
   IsString,
-  Max,
   Min,
 } from 'class-validator';
 import { BY_SCHEMA, Is, type OwnType } from '../body/declare';
-import { INT64 } from './sampling.dto';
+import { InInt64 } from './sampling.dto';
 
 /** vLLM's VLLM_MAX_LOGPROB_TOKEN_IDS. */
 const MAX_LOGPROB_TOKEN_IDS = 128;
@@ -35,7 +34,7 @@ const EXTRA_ARGUMENTS: OwnType = {
 
 /** Fields of vLLM's schema that Baton ignores, with their types; checked only with `strict`. */
 export class StrictCompletionFields {
-  @IsInt() @Min(INT64.least, BY_SCHEMA) @Max(INT64.most, BY_SCHEMA) priority?: number | null;
+  @InInt64() @IsInt() priority?: number | null;
   @IsBoolean() use_beam_search?: boolean | null;
   @IsNumber() length_penalty?: number | null;
   @IsBoolean() skip_special_tokens?: boolean | null;

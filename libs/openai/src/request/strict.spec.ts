@@ -53,6 +53,9 @@ const above = (kind: string, field: string, most: number, got: number): string =
 const positive = (field: string): string =>
   `Invalid '${field}': expected a value > 0, but got 0 instead.`;
 
+const int64 = (field: string): string =>
+  `Invalid '${field}': expected an integer from -9223372036854775808 to 9223372036854775807.`;
+
 type Row = [condition: string, body: object, error: object, endpoints?: readonly Endpoint[]];
 
 /** wire.md 1.2 to 1.4 of the reference: these apply with and without strict. */
@@ -188,11 +191,7 @@ const ALWAYS: readonly Row[] = [
     bad('Cannot set both `continue_final_message` and `add_generation_prompt` to True.'),
     ['chat'],
   ],
-  [
-    'a seed beyond 64 bits',
-    { seed: 2 ** 63 },
-    schema('seed', above('integer', 'seed', 2 ** 63 - 1024, 2 ** 63)),
-  ],
+  ['a seed beyond 64 bits', { seed: 2 ** 63 }, schema('seed', int64('seed'))],
   ['a suffix', { suffix: 'x' }, bad('suffix is not currently supported'), ['completions']],
 ];
 
@@ -216,11 +215,7 @@ const STRICT: readonly Row[] = [
     bad('tool_choice="required" requires --tool-call-parser to be set'),
     ['chat'],
   ],
-  [
-    'a priority beyond 64 bits',
-    { priority: 1e19 },
-    schema('priority', above('integer', 'priority', 2 ** 63 - 1024, 1e19)),
-  ],
+  ['a priority beyond 64 bits', { priority: 1e19 }, schema('priority', int64('priority'))],
   [
     'a stream interval of 0',
     { stream_interval: 0 },
