@@ -6,6 +6,7 @@ import { checkedBody } from './checked-body';
 import { BY_SCHEMA, Holds, NAMED, Nested, RefusesUnknown } from './declare';
 import { engineFields, engineParametersOf, ForEngine } from './for-engine';
 import { schemaOf } from './json-schema';
+import { ToolField } from '../request/tools.dto';
 
 @RefusesUnknown(new Set(['ignored']))
 class Inner {
@@ -115,6 +116,19 @@ describe('a checked body', () => {
         share: optional({ type: 'integer', minimum: 0, maximum: 9 }),
       },
     });
+  });
+});
+
+describe('a field that only some bodies need', () => {
+  it('is not required by the schema', () => {
+    expect(schemaOf(ToolField)['required']).toBeUndefined();
+  });
+
+  it.each([
+    [{ type: 'function' }, 'function'],
+    [{ type: 'custom', function: { name: 'f' } }, 'custom'],
+  ])('is missing in %j', (tool, field) => {
+    expect(() => checkedBody(ToolField, tool, { dialect: 'vllm' })).toThrow(`'${field}'`);
   });
 });
 

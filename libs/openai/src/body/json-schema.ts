@@ -1,9 +1,14 @@
 import { targetConstructorToSchema } from 'class-validator-jsonschema';
 import { type BodyClass, HOLDS, IS, isOrText, type OwnType, typesIn } from './declare';
-import { metadataOf } from './metadata';
+import { type Declared, metadataOf, ruleOf } from './metadata';
 
 /** JSON Schema of draft 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Whether only some bodies need the field, which a schema does not show. */
+function isConditional(declared: Declared): boolean {
+  return ruleOf(declared) === 'conditionalValidation' && !isOrText(declared);
+}
 
 /** The fields of a class as a JSON Schema. Fields that may be absent may be null. */
 export function schemaOf(body: BodyClass): JsonSchema {
@@ -19,7 +24,8 @@ export function schemaOf(body: BodyClass): JsonSchema {
         schemaOf(typesIn(target as BodyClass).get(propertyName)!),
     },
   };
-  const { properties = {}, required = [] } = targetConstructorToSchema(body, options);
+  const { properties = {}, required: defined = [] } = targetConstructorToSchema(body, options);
+  const required = defined.filter((name) => !metadataOf(body, name).some(isConditional));
   const fields = Object.entries(properties).map(([name, schema]) => {
     const branches = [
       ...(metadataOf(body, name).some(isOrText) ? [{ type: 'string' }] : []),
