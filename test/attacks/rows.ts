@@ -249,6 +249,20 @@ const PROMPTS: readonly Attack[] = [
     statuses: [400],
   },
   {
+    title: 'ten times as many empty tools as a short body has room for',
+    path: CHAT,
+    body: () => ({ messages: MESSAGES, tools: list(10_000, () => ({})) }),
+    times: 10,
+    statuses: [400, 503],
+  },
+  {
+    title: 'ten times as many numbers as a short body has room for',
+    path: CHAT,
+    body: () => ({ messages: MESSAGES, allowed_token_ids: list(16_000, () => 1) }),
+    times: 10,
+    statuses: [200, 503],
+  },
+  {
     title: 'a chat of 1,000 conversations',
     path: '/v1/chat/completions/batch',
     body: () => ({ messages: list(1_000, () => MESSAGES), max_tokens: 2 }),

@@ -47,9 +47,10 @@ const SEQUENCES: Readonly<Record<string, Sequence>> = {
 
 function streamOf(dialect: Dialect, sequence: Sequence): string {
   let ids = 0;
-  const draft = readResponse({ input: 'Hi', ...sequence.body }, (prefix) => `${prefix}_${ids++}`);
   const { refusalProbability = 0, reasoningEvents } = sequence;
   const limits = { dialect, tokenizer, models: ['m'], maxModelLen: 4096, isReasoning: true };
+  const newId = (prefix: string): string => `${prefix}_${ids++}`;
+  const draft = readResponse({ input: 'Hi', ...sequence.body }, newId, limits);
   const request = parseResponse(draft, [], { ...limits, refusalProbability });
   const lengths = { lengthModel: () => 8, reasoningLengthModel: () => 5 };
   const plan = planSequence(request.generation, { index: 0 }, { tokenizer, seed: 0, ...lengths });

@@ -45,13 +45,18 @@ function fieldsIn(rows: readonly Row[]): ReadonlySet<string> {
   return new Set(code.flatMap((text) => text?.match(/[a-z][a-z_0-9]*/g) ?? []));
 }
 
+/** Classes of whole bodies, and the bases of their fields. */
+const BODY = /^(?:export )?class (?:\w+Request|\w+Fields|CreateResponse)\b[^]*?^}/gm;
+
 /** Fields that the classes of request bodies in these files declare. */
 function declaredIn(path: string): string[] {
   const files = path.endsWith('.ts')
     ? [path]
     : filesBelow(path).filter((f) => f.endsWith('.dto.ts'));
   return files.flatMap((file) =>
-    [...read(file).matchAll(/^ {2}([a-z_0-9]+)[!?]: /gm)].map((match) => match[1]!),
+    (read(file).match(BODY) ?? []).flatMap((body) =>
+      [...body.matchAll(/^ {2}(?:@.*\) )?([a-z_0-9]+)[!?]: /gm)].map((match) => match[1]!),
+    ),
   );
 }
 

@@ -1,4 +1,5 @@
-import { nearestName, unknownFlag } from '@baton/config';
+import { unknownFlag } from '@baton/config';
+import { nearestName } from '@baton/kernel';
 import { type Command, type CommanderError, Help } from 'commander';
 import { isTopology } from './is-topology';
 

@@ -1,3 +1,4 @@
+import { nearestName } from '@baton/kernel';
 import { isCollection, isMap, isNode, isScalar, LineCounter, parseDocument, type Pair } from 'yaml';
 import { type BatonConfig, type ConfigKey, configKeys, isConfigKey, optionOf } from './config';
 import {
@@ -6,7 +7,7 @@ import {
   foreignNames,
   isForeignSection,
 } from './foreign/foreign-name';
-import { fileName, keyOf, nearestName } from './names';
+import { fileName, keyOf } from './names';
 import type { OptionValue } from './option';
 import { readTyped, whereIn } from './read-value';
 import { UsageError } from './usage-error';

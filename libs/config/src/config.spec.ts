@@ -1,3 +1,4 @@
+import { nearestName } from '@baton/kernel';
 import fc from 'fast-check';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +15,7 @@ import {
 } from './config';
 import { readConfigFile } from './config-file';
 import { configSchema } from './config-schema';
-import { envName, fileName, flagName, keyOf, nearestName } from './names';
+import { envName, fileName, flagName, keyOf } from './names';
 import { readText } from './read-value';
 import { recordableConfig } from './recorded-values';
 import { resolveConfig, unknownFlag } from './resolve-config';

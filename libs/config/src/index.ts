@@ -20,7 +20,7 @@ export {
 } from './config';
 export { configurationPage } from './configuration-page';
 export { flowControlSpec, queueingClasses, buildSloClasses } from './flow-control-spec';
-export { envName, fileName, flagName, keyOf, nearestName } from './names';
+export { envName, fileName, flagName, keyOf } from './names';
 export { isModulePath, type ModulePath, type ValueForm } from './option';
 export { optionalFolder, requireFrom } from './optional-package';
 export { ownPolicy } from './own-policy-file';

@@ -1,5 +1,3 @@
-import { editDistance } from '@baton/kernel';
-
 /**
  * One option has four names: `maxModelLen` in code, `max_model_len` in files, `--max-model-len`,
  * `BATON_MAX_MODEL_LEN`.
@@ -21,18 +19,4 @@ export function keyOf(name: string): string {
   return name
     .replaceAll('-', '_')
     .replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
-}
-
-/** The candidate with the fewest edits to `name`; undefined when none is close enough. */
-export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
-  let best: string | undefined;
-  let bestEdits = Math.max(2, Math.floor(name.length / 3)) + 1;
-  for (const candidate of candidates) {
-    const edits = editDistance(name, candidate);
-    if (edits < bestEdits) {
-      best = candidate;
-      bestEdits = edits;
-    }
-  }
-  return best;
 }

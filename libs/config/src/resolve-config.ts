@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { reasonOf } from '@baton/kernel';
+import { nearestName, reasonOf } from '@baton/kernel';
 import {
   type BatonConfig,
   type ConfigKey,
@@ -11,7 +11,7 @@ import {
 import { type ConfigFile, readConfigFile } from './config-file';
 import { FOREIGN_PREFIX, foreignVariable, foreignVariables } from './foreign/foreign-name';
 import { impliedStepTime } from './implied-step-time';
-import { envName, flagName, keyOf, nearestName } from './names';
+import { envName, flagName, keyOf } from './names';
 import type { OptionValue } from './option';
 import { readText, whereIn } from './read-value';
 import { recordedValues } from './recorded-values';

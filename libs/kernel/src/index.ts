@@ -19,7 +19,7 @@ export { Tournament } from './containers/tournament';
 export { truncate } from './containers/truncate';
 export { csvFields, type CsvRow, parseCsv } from './csv';
 export { parseDuration } from './duration';
-export { editDistance } from './edit-distance';
+export { editDistance, nearestName } from './edit-distance';
 export { EventQueue } from './event-queue';
 export { Failure } from './failure';
 export { makeFolder } from './files/make-folder';

@@ -1,9 +1,23 @@
-export { FIELDS_WITHOUT_EFFECT, refuseUnknown } from './refusal/known-fields';
-export { missingField } from './refusal/schema-error';
+export { checkedBody, objectBody } from './body/checked-body';
+export {
+  type BodyClass,
+  BY_SCHEMA,
+  Holds,
+  Is,
+  NAMED,
+  Nested,
+  OrText,
+  type OwnType,
+  RefusesUnknown,
+} from './body/declare';
+export { engineFields } from './body/for-engine';
+export { type JsonSchema, schemaOf } from './body/json-schema';
+export { declaredPart } from './body/metadata';
+export { wrongItem } from './body/types';
+export { FIELDS_WITHOUT_EFFECT } from './refusal/fields-without-effect';
 export { outside, type BoundFault } from './refusal/openai-faults';
-export { pythonFloat } from './refusal/python-text';
 export { renderError, renderStreamError, type RenderedError } from './refusal/render-error';
-export { RequestError, valueError } from './refusal/request-error';
+export { type Complaint, missingField, RequestError, valueError } from './refusal/request-error';
 export { type Dialect } from './refusal/dialect';
 export { UpstreamError } from './refusal/upstream-error';
 export {
@@ -23,44 +37,44 @@ export type { RequestLimits } from './limits';
 export { planSequence, type PlanContext, type SequencePlace } from './plan-sequence';
 export { chatSchemas } from './request-schemas';
 export { executedRequest } from './request/executed-request';
-export { modelNotFound, objectBody, parseJsonBody, servedModel } from './request/parse-body';
+export { modelNotFound, parseJsonBody, servedModel } from './request/parse-body';
 export { parseChat } from './request/parse-chat';
-export { parseChatBatch } from './request/parse-chat-batch';
+export { ChatCompletionBatchRequest, parseChatBatch } from './request/parse-chat-batch';
 export { parseCompletion } from './request/parse-completion';
-export { engineFields, fieldShapes, Is, schemaOf, validateBody, Within } from './request/rules';
-export { SamplingDto } from './request/sampling.dto';
-export {
-  anyOf,
-  arrayOf,
-  BOOLEAN,
-  INTEGER,
-  NUMBER,
-  OBJECT,
-  recordOf,
-  STRING,
-  type JsonSchema,
-} from './request/shapes';
+export { ChatCompletionRequest } from './request/chat.dto';
+export { CompletionRequest } from './request/completion.dto';
+export { SamplingFields } from './request/sampling.dto';
 export { GUIDED_FIELDS } from './request/structured-output';
 export { unsupported } from './request/unsupported';
 export { renderMessageError } from './anthropic/message-error';
+export { CountTokensRequest, MessagesRequest } from './anthropic/messages.dto';
 export { messageId } from './anthropic/message-facts';
 export { countTokensBody, parseMessages } from './anthropic/parse-messages';
 export { renderMessage } from './anthropic/render-message';
 export { messageSchemas } from './anthropic/request-schemas';
 export { StreamedMessage } from './anthropic/streamed-message';
+export { EmbeddingRequest, PoolingRequest, VectorRequest } from './pooling/pooling.dto';
+export { RerankRequest, ScoreRequest } from './pooling/score.dto';
 export { parseClassify, parseEmbeddings, parsePooling } from './pooling/parse-embeddings';
 export { parseRerank, parseScore } from './pooling/parse-score';
 export { type PoolingContext, type PoolingTask } from './pooling/pooling-task';
 export { poolingSchemas } from './pooling/request-schemas';
-export { derenderChatBody, derenderCompletionBody } from './token-api/derender';
-export { parseGenerate, renderGenerate } from './token-api/generate';
+export {
+  DerenderChatRequest,
+  DerenderCompletionRequest,
+  derenderChatBody,
+  derenderCompletionBody,
+} from './token-api/derender';
+export { GenerateRequest, parseGenerate, renderGenerate } from './token-api/generate';
 export { renderChatBody, renderCompletionBody } from './token-api/render';
 export { tokenSchemas } from './token-api/request-schemas';
 export {
+  SglangGenerateRequest,
   isSglangBatch,
   parseSglangGenerate,
   renderSglangGenerate,
 } from './token-api/sglang/sglang-generate';
 export { StreamedSglangGenerate } from './token-api/sglang/streamed-sglang-generate';
 export { StreamedGenerate } from './token-api/streamed-generate';
+export { DetokenizeRequest, TokenizeRequest } from './token-api/tokens.dto';
 export { detokenizeBody, tokenizeBody, tokenizerInfoBody } from './token-api/tokens';

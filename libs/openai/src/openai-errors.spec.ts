@@ -152,18 +152,23 @@ describe('errors of OpenAI in a chat', () => {
         'Expected a string with minimum length 1, but got an empty string instead.',
       ),
     ],
-    [{ max_tokenz: 5 }, 'max_tokenz', 'unknown_parameter', "Unknown parameter: 'max_tokenz'."],
+    [
+      { max_tokenz: 5 },
+      'max_tokenz',
+      'unknown_parameter',
+      "Unknown parameter: 'max_tokenz'. Did you mean 'max_tokens'?",
+    ],
     [
       { stream: true, stream_options: { include_usages: true } },
       'stream_options.include_usages',
       'unknown_parameter',
-      "Unknown parameter: 'stream_options.include_usages'.",
+      "Unknown parameter: 'stream_options.include_usages'. Did you mean 'include_usage'?",
     ],
     [
       { messages: [...messages, { role: 'user', content: 'x', nmae: 'y' }] },
       'messages[1].nmae',
       'unknown_parameter',
-      "Unknown parameter: 'messages[1].nmae'.",
+      "Unknown parameter: 'messages[1].nmae'. Did you mean 'name'?",
     ],
     [
       { messages: [{ role: 'assistant', tool_calls: [{ function: { name: 'f', args: '' } }] }] },

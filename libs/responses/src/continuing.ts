@@ -47,10 +47,12 @@ export function mayContinue(body: unknown): boolean {
 /** The links of a body, as JSON. Throws `BatonError` for an invalid body. */
 export function responseLinksBody(
   body: unknown,
-  _limits: RequestLimits,
+  limits: RequestLimits,
   { isMessage }: { readonly isMessage: boolean },
 ): string {
-  return JSON.stringify(linksOf(readResponse(isMessage ? messageBody(body) : body, () => '')));
+  return JSON.stringify(
+    linksOf(readResponse(isMessage ? messageBody(body) : body, () => '', limits)),
+  );
 }
 
 function linksOf({ previousResponseId, conversationId, own }: ResponseDraft): ResponseLinks {

@@ -1,16 +1,7 @@
 import { BatonError } from '@baton/contract';
-import {
-  arrayOf,
-  Is,
-  missingField,
-  OBJECT,
-  objectBody,
-  type RequestLimits,
-  validateBody,
-  valueError,
-  Within,
-} from '@baton/openai';
+import { checkedBody, Holds, missingField, type RequestLimits, valueError } from '@baton/openai';
 import { asciiJson } from '@baton/text';
+import { IsArray, IsObject } from 'class-validator';
 import { type Item, readItems } from './items';
 import { newId } from './new-id';
 import { metadataRange } from './responses.dto';
@@ -28,14 +19,9 @@ function itemsRange(items: Items): { readonly message: string } | undefined {
 }
 
 /** Bodies of POST /v1/conversations, of updates and of new items. */
-export class ConversationDto {
-  @Is(arrayOf(OBJECT))
-  @Within(itemsRange)
-  items?: Items | null;
-
-  @Is(OBJECT)
-  @Within(metadataRange)
-  metadata?: Readonly<Record<string, string>> | null;
+export class ConversationRequest {
+  @Holds(itemsRange) @IsArray() @IsObject({ each: true }) items?: Items | null;
+  @Holds(metadataRange) @IsObject() metadata?: Readonly<Record<string, string>> | null;
 }
 
 /** A conversation without its items. */
@@ -103,8 +89,9 @@ export function readMetadata(body: unknown): object {
   return metadata ?? {};
 }
 
-function read(body: unknown): ConversationDto {
-  return validateBody(new ConversationDto(), objectBody(body));
+/** Errors have OpenAI's shape in both dialects. */
+function read(body: unknown): ConversationRequest {
+  return checkedBody(ConversationRequest, body, { dialect: 'openai' });
 }
 
 /** Reads items of a conversation. Throws for references, which a conversation cannot resolve. */

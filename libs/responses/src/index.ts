@@ -9,6 +9,7 @@ export {
   responseLinksBody,
 } from './continuing';
 export {
+  ConversationRequest,
   type ConversationHead,
   conversationObject,
   newConversationBody,
@@ -61,3 +62,4 @@ export {
   wantsStream,
 } from './stored-response';
 export { StreamedResponse } from './streamed-response';
+export { CreateResponse } from './responses.dto';

@@ -3,17 +3,11 @@ import { hashString, isObject, unitOf } from '@baton/kernel';
 import {
   type GenerationRequest,
   type RequestLimits,
-  engineFields,
-  fieldShapes,
-  FIELDS_WITHOUT_EFFECT,
-  GUIDED_FIELDS,
-  objectBody,
+  checkedBody,
+  declaredPart,
   outside,
   parseChat,
-  refuseUnknown,
-  SamplingDto,
   unsupported,
-  validateBody,
   valueError,
 } from '@baton/openai';
 import { checkCallIds, messagesOf } from './item-messages';
@@ -21,44 +15,19 @@ import { type Item, readItems } from './items';
 import { checkRepeated } from './repeated-fields';
 import { asResponseError } from './response-error';
 import { chatTools, type UnsupportedTools } from './response-tools';
-import { ResponsesDto } from './responses.dto';
+import { CHAT_FIELDS, CreateResponse } from './responses.dto';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** vLLM's own fields, with the same meaning as in a chat. */
-const PASSED_ON = [
-  ...engineFields(new SamplingDto()),
-  ...['model', 'stream', 'temperature', 'presence_penalty', 'frequency_penalty', 'service_tier'],
-  ...['kv_transfer_params', 'cache_salt', 'priority', 'request_id', 'seed', 'ignore_eos', 'top_k'],
-  ...['min_p', 'min_tokens', 'repetition_penalty', 'parallel_tool_calls'],
-  ...['stop', 'stop_token_ids', 'include_stop_str_in_output', 'logit_bias', 'bad_words'],
-  ...['allowed_token_ids', 'structured_outputs', 'truncate_prompt_tokens', 'thinking_token_budget'],
-  ...GUIDED_FIELDS,
-];
-
 /** Minimum of `max_output_tokens` in OpenAI's API reference. */
 const MIN_OUTPUT_TOKENS = 16;
-
-/**
- * Further fields that a response may have: OpenAI's and vLLM's
- * (vllm/entrypoints/openai/responses/protocol.py), and those of other endpoints that are checked.
- */
-const KNOWN_FIELDS: ReadonlySet<string> = new Set([
-  ...PASSED_ON,
-  ...FIELDS_WITHOUT_EFFECT,
-  ...['context_management', 'moderation', 'prompt', 'prompt_cache_options', 'stream_options'],
-  ...['prompt_cache_retention', 'enable_response_messages', 'include_stop_str_in_output'],
-  ...['logit_bias', 'mm_processor_kwargs', 'previous_input_messages', 'skip_special_tokens'],
-  ...['spaces_between_special_tokens', 'vllm_xargs', 'n', 'best_of', 'echo', 'verbosity'],
-  ...['media_io_kwargs', 'return_tokens_as_token_ids', 'session_id', 'structured_outputs'],
-]);
 
 /** Fields of other endpoints that a response cannot fulfil. */
 const ONE_ANSWER = ['n', 'best_of', 'echo'];
 
 /** A checked request, possibly still without its context. */
 export interface ResponseDraft {
-  readonly dto: ResponsesDto;
+  readonly dto: CreateResponse;
   readonly fields: Fields;
   /** Items of the request itself. */
   readonly own: readonly Item[];
@@ -69,7 +38,7 @@ export interface ResponseDraft {
 
 export interface ResponseRequest {
   readonly generation: GenerationRequest;
-  readonly dto: ResponsesDto;
+  readonly dto: CreateResponse;
   readonly previousResponseId: string | undefined;
   readonly conversationId: string | undefined;
   readonly isStored: boolean;
@@ -91,9 +60,13 @@ export interface WholeRequest extends ResponseRequest {
 /**
  * Reads a body of POST /v1/responses without its context. Throws `BatonError` with the first error.
  */
-export function readResponse(body: unknown, newId: (prefix: string) => string): ResponseDraft {
-  const fields = objectBody(body);
-  const dto = validateBody(new ResponsesDto(), fields);
+export function readResponse(
+  body: unknown,
+  newId: (prefix: string) => string,
+  limits: Pick<RequestLimits, 'dialect' | 'acceptsUnknownFields'>,
+): ResponseDraft {
+  const fields = checkedBody(CreateResponse, body, limits);
+  const dto = declaredPart(CreateResponse, fields);
   if (isObject(fields['prompt'])) throw unsupported('prompt');
   for (const name of ONE_ANSWER) if (Object.hasOwn(fields, name)) checkOne(name, fields[name]);
   const { conversation } = dto;
@@ -126,11 +99,10 @@ export function parseResponse(
   const { dto, fields, own } = draft;
   const items = [...context, ...own];
   checkCallIds(items, own);
-  refuseUnknown(fields, { declared: fieldShapes(dto), more: KNOWN_FIELDS }, limits);
   checkOutputLimit(dto, limits);
   checkRepeated(dto);
   const wanted = chatTools(dto.tools ?? [], dto.tool_choice, limits.unsupportedTools ?? 'skip');
-  const passedOn = PASSED_ON.filter((name) => Object.hasOwn(fields, name));
+  const passedOn = CHAT_FIELDS.filter((name) => Object.hasOwn(fields, name));
   const chat = {
     ...Object.fromEntries(passedOn.map((name) => [name, fields[name]])),
     ...(wanted.tools.length === 0 ? {} : { tools: wanted.tools }),
@@ -169,7 +141,7 @@ export function parseResponse(
 /** With `truncation: auto`, drops items from the start until the rest fits. */
 function fitting(
   chat: object,
-  dto: ResponsesDto,
+  dto: CreateResponse,
   { items, limits }: { readonly items: readonly Item[]; readonly limits: RequestLimits },
 ): GenerationRequest {
   let rest = items;
@@ -191,7 +163,10 @@ function fitting(
 }
 
 /** Checks OpenAI's minimum. vLLM has none; the general check of limits applies there. */
-function checkOutputLimit({ max_output_tokens: most }: ResponsesDto, limits: RequestLimits): void {
+function checkOutputLimit(
+  { max_output_tokens: most }: CreateResponse,
+  limits: RequestLimits,
+): void {
   const isTooFew = most !== undefined && most !== null && most < MIN_OUTPUT_TOKENS;
   if (limits.dialect !== 'openai' || !isTooFew) return;
   const field = 'max_output_tokens';
@@ -207,14 +182,14 @@ function boundedTools(
   return tools === undefined || maxCalls === undefined ? tools : { ...tools, maxCalls };
 }
 
-function chatFormat({ text }: ResponsesDto): object | undefined {
+function chatFormat({ text }: CreateResponse): object | undefined {
   const format = text?.format;
   if (format === undefined || format === null) return undefined;
   const { type, name, schema, strict } = format;
   return type === 'json_schema' ? { type, json_schema: { name, schema, strict } } : { type };
 }
 
-function logprobFields({ include, top_logprobs: top }: ResponsesDto): object {
+function logprobFields({ include, top_logprobs: top }: CreateResponse): object {
   const isRequested = include?.includes('message.output_text.logprobs') === true;
   return isRequested ? { logprobs: true, top_logprobs: top ?? 0 } : {};
 }

@@ -1,5 +1,5 @@
 import { BatonError } from '@baton/contract';
-import type { ResponsesDto } from './responses.dto';
+import type { CreateResponse } from './responses.dto';
 
 /**
  * Most characters of the fields that a response repeats. The event loop writes them three times in
@@ -13,7 +13,7 @@ const MOST_VALUES = 50_000;
  *
  * @throws BatonError `request_too_complex`
  */
-export function checkRepeated({ input: _input, ...repeated }: ResponsesDto): void {
+export function checkRepeated({ input: _input, ...repeated }: CreateResponse): void {
   let values = 0;
   const text = JSON.stringify(repeated, (_key, value: unknown) => {
     values += 1;

@@ -21,7 +21,8 @@ const weather = {
   parameters: { type: 'object', properties: { city: { enum: ['Oslo'] } }, required: ['city'] },
 };
 let ids = 0;
-const draftOf = (body: object) => readResponse(body, (prefix) => `${prefix}_${ids++}`);
+const draftOf = (body: object) =>
+  readResponse(body, (prefix) => `${prefix}_${ids++}`, { dialect: 'openai' });
 const parse = (body: object, context: readonly Item[] = [], more: Partial<ResponseLimits> = {}) =>
   parseResponse(draftOf(body), context, { ...limits, ...more });
 const promptOf = (input: readonly object[]): string =>

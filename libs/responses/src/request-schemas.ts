@@ -1,11 +1,11 @@
 import { schemaOf } from '@baton/openai';
-import { ConversationDto } from './conversations';
-import { ResponsesDto } from './responses.dto';
+import { ConversationRequest } from './conversations';
+import { CreateResponse } from './responses.dto';
 
 /** The bodies of responses and conversations, by their names in the OpenAPI description. */
 export function responseSchemas() {
   return {
-    ResponseRequest: schemaOf(new ResponsesDto()),
-    ConversationRequest: schemaOf(new ConversationDto()),
+    ResponseRequest: schemaOf(CreateResponse),
+    ConversationRequest: schemaOf(ConversationRequest),
   };
 }

@@ -26,7 +26,7 @@ export function asResponseError(error: unknown, toolIndexes: readonly number[] =
   };
   const text = { message: renamed(error.message), param: error.param && renamed(error.param) };
   const code = error instanceof RequestError ? error.openaiCode : undefined;
-  return new RequestError(error.code, { ...text, code }, text);
+  return new RequestError(error.code, { ...text, code });
 }
 
 /** A failure with the same text in both dialects. */
@@ -35,7 +35,7 @@ export function responseError(
   message: string,
   param: string | null = null,
 ): RequestError {
-  return new RequestError(code, { message, param }, { message, param });
+  return new RequestError(code, { message, param });
 }
 
 /** A failure as an HTTP answer. It has OpenAI's shape in both dialects. */

@@ -1,21 +1,31 @@
 import { isObject } from '@baton/kernel';
 import {
-  anyOf,
-  arrayOf,
-  BOOLEAN,
-  type BoundFault,
-  INTEGER,
+  type Complaint,
+  engineFields,
+  FIELDS_WITHOUT_EFFECT,
+  GUIDED_FIELDS,
+  Holds,
   Is,
-  NUMBER,
-  OBJECT,
-  outside,
-  pythonFloat,
-  recordOf,
-  STRING,
-  Within,
+  Nested,
+  OrText,
+  type OwnType,
+  RefusesUnknown,
+  SamplingFields,
+  wrongItem,
 } from '@baton/openai';
-
-type Complaint = { readonly message: string; readonly beyond?: BoundFault } | undefined;
+import {
+  IsArray,
+  IsBoolean,
+  IsDefined,
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsObject,
+  IsString,
+  Max,
+  Min,
+  ValidateIf,
+} from 'class-validator';
 
 const MAX_METADATA = { pairs: 16, key: 64, value: 512 };
 const INCLUDABLE = new Set([
@@ -29,15 +39,7 @@ const INCLUDABLE = new Set([
   'code_interpreter_call.outputs',
 ]);
 
-function between(kind: 'integer' | 'decimal', low: number, high: number) {
-  return (value: number): Complaint => {
-    const beyond = outside(kind, value, [low, high]);
-    if (beyond === undefined) return undefined;
-    return { message: `must be in [${low}, ${high}], got ${pythonFloat(value)}.`, beyond };
-  };
-}
-
-export function metadataRange(value: Readonly<Record<string, unknown>>): Complaint {
+export function metadataRange(value: Readonly<Record<string, unknown>>): Complaint | undefined {
   const pairs = Object.entries(value);
   if (pairs.length > MAX_METADATA.pairs) {
     return {
@@ -52,7 +54,7 @@ export function metadataRange(value: Readonly<Record<string, unknown>>): Complai
   return pairs.map(([key, text]) => pairRange(key, text)).find((one) => one !== undefined);
 }
 
-function pairRange(key: string, text: unknown): Complaint {
+function pairRange(key: string, text: unknown): Complaint | undefined {
   const shown = key.slice(0, MAX_METADATA.key);
   if (key.length > MAX_METADATA.key) {
     return {
@@ -73,19 +75,17 @@ function pairRange(key: string, text: unknown): Complaint {
   };
 }
 
-function includeRange(value: readonly string[]): Complaint {
+function includeRange(value: readonly string[]): Complaint | undefined {
   const unknown = value.find((one) => !INCLUDABLE.has(one));
   return unknown === undefined
     ? undefined
     : { message: `include has the unknown value '${unknown.slice(0, 100)}'.` };
 }
 
-function conversationRange(value: unknown): Complaint {
+function conversationRange(value: unknown): Complaint | undefined {
   const id = isObject(value) ? value['id'] : value;
   return typeof id === 'string' ? undefined : { message: 'conversation must have an id.' };
 }
-
-const FORMAT = recordOf({ type: { shape: STRING, isRequired: true } });
 
 export interface TextFormatField {
   readonly type: string;
@@ -95,122 +95,125 @@ export interface TextFormatField {
   readonly description?: unknown;
 }
 
-/** Body of POST /v1/responses. Other fields are accepted and ignored. */
-export class ResponsesDto {
-  @Is(STRING)
-  model?: string | null;
+class TextFormat implements TextFormatField {
+  @IsDefined() @IsString() type!: string;
 
-  @Is(anyOf(STRING, arrayOf(OBJECT)))
+  name?: unknown;
+  schema?: unknown;
+  strict?: unknown;
+  description?: unknown;
+}
+
+class TextField {
+  @Nested(TextFormat) format?: TextFormatField | null;
+  @IsString() verbosity?: string | null;
+}
+
+class ReasoningField {
+  @IsString() effort?: string | null;
+  @IsString() summary?: string | null;
+}
+
+/** vLLM's own fields, with the same meaning as in a chat. */
+export const CHAT_FIELDS = [
+  ...engineFields(SamplingFields),
+  ...['model', 'stream', 'temperature', 'presence_penalty', 'frequency_penalty', 'service_tier'],
+  ...['kv_transfer_params', 'cache_salt', 'priority', 'request_id', 'seed', 'ignore_eos', 'top_k'],
+  ...['min_p', 'min_tokens', 'repetition_penalty', 'parallel_tool_calls'],
+  ...['stop', 'stop_token_ids', 'include_stop_str_in_output', 'logit_bias', 'bad_words'],
+  ...['allowed_token_ids', 'structured_outputs', 'truncate_prompt_tokens', 'thinking_token_budget'],
+  ...GUIDED_FIELDS,
+];
+
+/**
+ * Further fields that a response may have: OpenAI's and vLLM's
+ * (vllm/entrypoints/openai/responses/protocol.py), and those of other endpoints that are checked.
+ */
+const FURTHER_FIELDS: ReadonlySet<string> = new Set([
+  ...CHAT_FIELDS,
+  ...FIELDS_WITHOUT_EFFECT,
+  ...['context_management', 'moderation', 'prompt', 'prompt_cache_options', 'stream_options'],
+  ...['prompt_cache_retention', 'enable_response_messages', 'include_stop_str_in_output'],
+  ...['logit_bias', 'mm_processor_kwargs', 'previous_input_messages', 'skip_special_tokens'],
+  ...['spaces_between_special_tokens', 'vllm_xargs', 'n', 'best_of', 'echo', 'verbosity'],
+  ...['media_io_kwargs', 'return_tokens_as_token_ids', 'session_id', 'structured_outputs'],
+]);
+
+const INPUT: OwnType = {
+  expected: 'a string or an array of objects',
+  schema: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }] },
+  fits: (value) => typeof value === 'string' || (Array.isArray(value) && value.every(isObject)),
+  isUnion: true,
+  wrongIn: (value) => wrongItem(value, { expected: 'an object', fits: isObject }),
+};
+
+/** A response that continues another one or a conversation may have no input of its own. */
+function isContinuing({ previous_response_id, conversation }: CreateResponse): boolean {
+  return (previous_response_id ?? conversation ?? null) !== null;
+}
+
+/** A stored prompt, which is refused by its name, would stand for the input. */
+function needsInput(body: CreateResponse & { readonly prompt?: unknown }): boolean {
+  return (body.input ?? null) !== null || !(isContinuing(body) || isObject(body.prompt));
+}
+
+function inputFault(
+  value: string | readonly object[],
+  body: CreateResponse,
+): Complaint | undefined {
+  if (value.length > 0 || isContinuing(body)) return undefined;
+  const code = typeof value === 'string' ? 'empty_string' : 'empty_array';
+  return { message: '', beyond: { code, bound: 1, got: 0 } };
+}
+
+/** Body of POST /v1/responses. */
+@RefusesUnknown(FURTHER_FIELDS)
+export class CreateResponse {
+  @IsString() model?: string | null;
+
+  @ValidateIf(needsInput)
+  @IsDefined()
+  @Holds(inputFault)
+  @Is(INPUT)
   input?: string | readonly Readonly<Record<string, unknown>>[] | null;
 
-  @Is(STRING)
-  instructions?: string | null;
+  @IsString() instructions?: string | null;
 
-  @Is(STRING)
-  @Within((_value: string, body: ResponsesDto) =>
-    body.conversation === undefined || body.conversation === null
+  @Holds((_value, { conversation }: CreateResponse) =>
+    conversation === undefined || conversation === null
       ? undefined
       : { message: 'previous_response_id cannot be used together with conversation.' },
   )
+  @IsString()
   previous_response_id?: string | null;
 
-  @Is(anyOf(STRING, OBJECT))
-  @Within(conversationRange)
-  conversation?: string | Readonly<Record<string, unknown>> | null;
+  @Holds(conversationRange) conversation?: string | Readonly<Record<string, unknown>> | null;
+  @IsBoolean() store?: boolean | null;
 
-  @Is(BOOLEAN)
-  store?: boolean | null;
-
-  @Is(BOOLEAN)
-  @Within((value: boolean, body: ResponsesDto) =>
-    value && body.store === false ? { message: 'background needs store.' } : undefined,
+  @Holds((value, { store }: CreateResponse) =>
+    value === true && store === false ? { message: 'background needs store.' } : undefined,
   )
+  @IsBoolean()
   background?: boolean | null;
 
-  @Is(BOOLEAN)
-  stream?: boolean | null;
-
-  @Is(arrayOf(OBJECT))
-  tools?: readonly Readonly<Record<string, unknown>>[] | null;
-
-  @Is(anyOf(STRING, OBJECT))
-  tool_choice?: string | Readonly<Record<string, unknown>> | null;
-
-  @Is(BOOLEAN)
-  parallel_tool_calls?: boolean | null;
-
-  @Is(INTEGER)
-  max_output_tokens?: number | null;
-
-  @Is(INTEGER)
-  @Within((value: number) =>
-    value < 1
-      ? {
-          message: `max_tool_calls must be at least 1, got ${value}.`,
-          beyond: { code: 'integer_below_min_value', bound: 1, got: value },
-        }
-      : undefined,
-  )
-  max_tool_calls?: number | null;
-
-  @Is(NUMBER)
-  @Within(named('temperature', between('decimal', 0, 2)))
-  temperature?: number | null;
-
-  @Is(NUMBER)
-  @Within(named('top_p', between('decimal', 0, 1)))
-  top_p?: number | null;
-
-  @Is(NUMBER)
-  @Within(named('presence_penalty', between('decimal', -2, 2)))
-  presence_penalty?: number | null;
-
-  @Is(NUMBER)
-  @Within(named('frequency_penalty', between('decimal', -2, 2)))
-  frequency_penalty?: number | null;
-
-  @Is(INTEGER)
-  @Within(named('top_logprobs', between('integer', 0, 20)))
-  top_logprobs?: number | null;
-
-  @Is(STRING)
-  @Within((value: string) =>
-    value === 'auto' || value === 'disabled'
-      ? undefined
-      : { message: "truncation must be 'auto' or 'disabled'." },
-  )
-  truncation?: 'auto' | 'disabled' | null;
-
-  @Is(recordOf({ effort: { shape: STRING }, summary: { shape: STRING } }))
-  reasoning?: { readonly effort?: string | null; readonly summary?: string | null } | null;
-
-  @Is(recordOf({ format: { shape: FORMAT }, verbosity: { shape: STRING } }))
-  text?: { readonly format?: TextFormatField | null; readonly verbosity?: string | null } | null;
-
-  @Is(OBJECT)
-  @Within(metadataRange)
-  metadata?: Readonly<Record<string, string>> | null;
-
-  @Is(arrayOf(STRING))
-  @Within(includeRange)
-  include?: readonly string[] | null;
-
-  @Is(STRING)
-  service_tier?: string | null;
-
-  @Is(STRING)
-  safety_identifier?: string | null;
-
-  @Is(STRING)
-  prompt_cache_key?: string | null;
-
-  @Is(STRING)
-  user?: string | null;
-}
-
-function named(name: string, check: (value: number) => Complaint): (value: number) => Complaint {
-  return (value) => {
-    const complaint = check(value);
-    return complaint && { ...complaint, message: `${name} ${complaint.message}` };
-  };
+  @IsBoolean() stream?: boolean | null;
+  @IsArray() @IsObject({ each: true }) tools?: readonly Readonly<Record<string, unknown>>[] | null;
+  @OrText() @IsObject() tool_choice?: string | Readonly<Record<string, unknown>> | null;
+  @IsBoolean() parallel_tool_calls?: boolean | null;
+  @IsInt() max_output_tokens?: number | null;
+  @IsInt() @Min(1) max_tool_calls?: number | null;
+  @IsNumber() @Min(0) @Max(2) temperature?: number | null;
+  @IsNumber() @Min(0) @Max(1) top_p?: number | null;
+  @IsNumber() @Min(-2) @Max(2) presence_penalty?: number | null;
+  @IsNumber() @Min(-2) @Max(2) frequency_penalty?: number | null;
+  @IsInt() @Min(0) @Max(20) top_logprobs?: number | null;
+  @IsString() @IsIn(['auto', 'disabled']) truncation?: 'auto' | 'disabled' | null;
+  @Nested(ReasoningField) reasoning?: ReasoningField | null;
+  @Nested(TextField) text?: TextField | null;
+  @Holds(metadataRange) @IsObject() metadata?: Readonly<Record<string, string>> | null;
+  @Holds(includeRange) @IsArray() @IsString({ each: true }) include?: readonly string[] | null;
+  @IsString() service_tier?: string | null;
+  @IsString() safety_identifier?: string | null;
+  @IsString() prompt_cache_key?: string | null;
+  @IsString() user?: string | null;
 }

@@ -184,7 +184,10 @@ describe('the items of a request', () => {
 
   it('follow those of the previous response, without its instructions', () => {
     const { response } = run({ input: 'Hi', instructions: 'Old.' });
-    const context = [...readResponse({ input: 'Hi' }, newId).own, ...(response.output as Item[])];
+    const context = [
+      ...readResponse({ input: 'Hi' }, newId, { dialect: 'openai' }).own,
+      ...(response.output as Item[]),
+    ];
     const text = promptOf({ input: 'And?' }, context);
     expect(text).toMatch(
       new RegExp(

@@ -1,6 +1,7 @@
 import { isObject } from '@baton/kernel';
-import { BOOLEAN, Is, OBJECT, type RequestLimits, validateBody, Within } from '@baton/openai';
+import { checkedBody, Holds, type RequestLimits } from '@baton/openai';
 import { asciiJson } from '@baton/text';
+import { IsBoolean, IsObject } from 'class-validator';
 import { metadataRange } from './responses.dto';
 import { listBody, pageOf } from './stored-response';
 
@@ -16,13 +17,9 @@ export interface ChatHead {
 }
 
 /** The fields of a chat that control its storage. */
-class StoringDto {
-  @Is(BOOLEAN)
-  store?: boolean | null;
-
-  @Is(OBJECT)
-  @Within(metadataRange)
-  metadata?: Readonly<Record<string, string>> | null;
+class StoringFields {
+  @IsBoolean() store?: boolean | null;
+  @Holds(metadataRange) @IsObject() metadata?: Readonly<Record<string, string>> | null;
 }
 
 /** Fields of a stored chat beyond those of its answer; null where absent. */
@@ -38,7 +35,8 @@ export function isToBeStored(body: unknown): boolean {
 
 /** Throws `BatonError` for invalid metadata. */
 export function checkStoring(body: Fields): void {
-  validateBody(new StoringDto(), body);
+  // Metadata is OpenAI's in both dialects; the other fields are checked with the chat.
+  checkedBody(StoringFields, { ...body }, { dialect: 'vllm' });
 }
 
 /**

@@ -28,7 +28,7 @@ export const parse = (
   more: Partial<ResponseLimits> = {},
 ) => parseResponse(draftOf(body, context), context, { ...limits, ...more });
 const draftOf = (body: object, context: readonly Item[]): ResponseDraft => {
-  const draft = readResponse(body, newId);
+  const draft = readResponse(body, newId, { dialect: 'openai' });
   return { ...draft, own: followReferences(draft.own, context) };
 };
 export interface Event {

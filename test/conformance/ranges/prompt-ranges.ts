@@ -4,7 +4,12 @@ import { LAST_TOKEN, many, MAX_MODEL_LEN, type Range, type RangesOf, schema } fr
 const TOO_LONG = { code: 'context_length_exceeded' };
 
 const TRUNCATION: readonly Range[] = [
-  { field: 'truncate_prompt_tokens', good: [-1, 1, MAX_MODEL_LEN], bad: [-2] },
+  {
+    field: 'truncate_prompt_tokens',
+    good: [-1, 1, MAX_MODEL_LEN],
+    bad: [-2],
+    code: 'integer_below_min_value',
+  },
   { field: 'truncation_side', good: ['left', 'right'], bad: ['middle'] },
 ];
 
@@ -12,7 +17,7 @@ const INPUT: readonly Range[] = [
   ...TRUNCATION,
   { field: 'input', good: ['x', ['x'], many(2_048, 'x')], bad: [[], many(2_049, 'x')] },
   { field: 'input', good: [[0], [LAST_TOKEN]], bad: [[LAST_TOKEN + 1]] },
-  { field: 'input', good: [], bad: [[-1]], ...schema('input', null), param: 'input[0]' },
+  { field: 'input', good: [], bad: [[-1]], ...schema('input', 'invalid_type'), param: 'input[0]' },
   {
     field: 'input',
     good: [many(MAX_MODEL_LEN, 5)],
@@ -47,7 +52,7 @@ export const PROMPT_RANGES: readonly RangesOf[] = [
     ranges: [
       ...TRUNCATION,
       { field: 'documents', good: [['b'], many(2_048, 'b')], bad: [[], many(2_049, 'b')] },
-      { field: 'top_n', good: [0, 1, 9], bad: [-1] },
+      { field: 'top_n', good: [0, 1, 9], bad: [-1], code: 'integer_below_min_value' },
     ],
   },
   {
@@ -62,7 +67,13 @@ export const PROMPT_RANGES: readonly RangesOf[] = [
     body: { tokens: [] },
     ranges: [
       { field: 'tokens', good: [[], [0], [LAST_TOKEN]], bad: [[LAST_TOKEN + 1]] },
-      { field: 'tokens', good: [], bad: [[-1]], ...schema('tokens.0', null), param: 'tokens[0]' },
+      {
+        field: 'tokens',
+        good: [],
+        bad: [[-1]],
+        ...schema('tokens.0', 'invalid_type'),
+        param: 'tokens[0]',
+      },
     ],
   },
 ];

@@ -31,6 +31,7 @@ interface Range {
   readonly code?: string | readonly string[];
 }
 
+const PREVIOUS = { previous_response_id: 'resp_1' };
 const OUTSIDE = beyond('decimal', 'below', 'above');
 
 const RANGES: readonly Range[] = [
@@ -39,8 +40,8 @@ const RANGES: readonly Range[] = [
   { field: 'presence_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP], code: OUTSIDE },
   { field: 'frequency_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP], code: OUTSIDE },
   { field: 'repetition_penalty', good: [STEP, 5], bad: [0] },
-  { field: 'top_k', good: [-1, 0, 1], bad: [-2] },
-  { field: 'min_p', good: [0, 1], bad: [-STEP, 1 + STEP] },
+  { field: 'top_k', good: [-1, 0, 1], bad: [-2], code: 'integer_below_min_value' },
+  { field: 'min_p', good: [0, 1], bad: [-STEP, 1 + STEP], code: OUTSIDE },
   {
     field: 'top_logprobs',
     good: [0, 20],
@@ -54,7 +55,8 @@ const RANGES: readonly Range[] = [
     code: 'integer_below_min_value',
   },
   { field: 'max_output_tokens', good: [], bad: [16.5, '16'], code: 'invalid_type' },
-  { field: 'min_tokens', good: [0, 20], bad: [-1, 21], with: { max_output_tokens: 20 } },
+  { field: 'min_tokens', good: [0, 20], bad: [21], with: { max_output_tokens: 20 } },
+  { field: 'min_tokens', good: [], bad: [-1], code: 'integer_below_min_value' },
   { field: 'max_tool_calls', good: [1, 1e6], bad: [0, -1], code: 'integer_below_min_value' },
   {
     field: 'metadata',
@@ -98,7 +100,17 @@ const RANGES: readonly Range[] = [
     bad: ['always', { type: 'function', name: 'g' }],
     with: { tools: [weather] },
   },
-  { field: 'input', good: ['', []], bad: ['word '.repeat(3_000)], code: 'context_length_exceeded' },
+  {
+    field: 'input',
+    good: ['x', [{ role: 'user', content: 'x' }]],
+    bad: ['', [], null, 'word '.repeat(3_000)],
+    code: [
+      ...['empty_string', 'empty_array'],
+      'missing_required_parameter',
+      'context_length_exceeded',
+    ],
+  },
+  { field: 'input', good: ['', [], null], bad: [5], code: 'invalid_type', with: PREVIOUS },
 ];
 
 function refusalOf(act: () => unknown): BatonError | undefined {
@@ -123,7 +135,9 @@ describe.each(['openai', 'vllm'] as const)('ranges of /v1/responses, %s', (diale
   it.each(RANGES)('$field takes its edges, and nothing beyond', (range) => {
     const { field, param = field, code: codes = 'invalid_value' } = range;
     const ask = (value: unknown): BatonError | undefined =>
-      refusalOf(() => parseResponse(readResponse(bodyWith(range, value), newId), [], limits));
+      refusalOf(() =>
+        parseResponse(readResponse(bodyWith(range, value), newId, limits), [], limits),
+      );
     for (const value of range.good) {
       expect(ask(value)?.message, JSON.stringify(value)).toBeUndefined();
     }
@@ -178,7 +192,7 @@ describe('ranges beside the body of a response', () => {
   ] as const)('has 16 output tokens at the least where OpenAI has: %s', (dialect, isRefused) => {
     const limits = limitsOf(dialect, MAX_MODEL_LEN);
     const body = { input: 'Hi', max_output_tokens: 15 };
-    const refused = refusalOf(() => parseResponse(readResponse(body, newId), [], limits));
+    const refused = refusalOf(() => parseResponse(readResponse(body, newId, limits), [], limits));
     expect(refused !== undefined).toBe(isRefused);
   });
 });

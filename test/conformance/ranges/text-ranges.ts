@@ -33,8 +33,8 @@ const SAMPLING: readonly Range[] = [
     vllmParam: 'top_p',
     code: ['invalid_value', 'decimal_above_max_value'],
   },
-  { field: 'top_k', good: [-1, 0, 1], bad: [-2] },
-  { field: 'min_p', good: [0, 1], bad: [-STEP, 1 + STEP] },
+  { field: 'top_k', good: [-1, 0, 1], bad: [-2], code: 'integer_below_min_value' },
+  { field: 'min_p', good: [0, 1], bad: [-STEP, 1 + STEP], code: OUTSIDE },
   { field: 'presence_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP], code: OUTSIDE },
   { field: 'frequency_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP], code: OUTSIDE },
   { field: 'repetition_penalty', good: [STEP, 5], bad: [0] },
@@ -51,11 +51,18 @@ const SAMPLING: readonly Range[] = [
     good: [1, 20],
     bad: [0, 21],
     dialects: ['openai'],
-    code: ['invalid_value', 'integer_above_max_value'],
+    code: beyond('integer', 'below', 'above'),
   },
   { field: 'best_of', good: [1, 16_384], bad: [0, 16_385], dialects: ['vllm'] },
   { field: 'best_of', good: [3], bad: [2], with: { n: 3 } },
-  { field: 'min_tokens', good: [0, 9], bad: [-1, 10], with: { max_tokens: 9 } },
+  { field: 'min_tokens', good: [0, 9], bad: [10], with: { max_tokens: 9 } },
+  { field: 'min_tokens', good: [], bad: [-1], code: 'integer_below_min_value' },
+  {
+    field: 'seed',
+    good: [-(2 ** 63), 2 ** 63 - 1024],
+    bad: [-(2 ** 63) - 2048, 2 ** 63],
+    ...schema('seed', null),
+  },
   {
     field: 'prompt_logprobs',
     good: [0, 20],
@@ -110,8 +117,8 @@ const SAMPLING: readonly Range[] = [
 
 /** Further fields of chat and completions. */
 const GENERATION: readonly Range[] = [
-  { field: 'cache_hit_threshold', good: [0, 1], bad: [-STEP, 1 + STEP] },
-  { field: 'cache_salt', good: ['s'], bad: [''], vllmParam: 'cache_salt' },
+  { field: 'cache_hit_threshold', good: [0, 1], bad: [-STEP, 1 + STEP], code: OUTSIDE },
+  { field: 'cache_salt', good: ['s'], bad: [''], code: 'empty_string', vllmParam: 'cache_salt' },
   { field: 'truncation_side', good: ['left', 'right'], bad: ['middle'] },
   {
     field: 'service_tier',
@@ -162,7 +169,7 @@ const CHAT: readonly Range[] = [
     bad: [1],
     vllmParam: 'top_logprobs',
   },
-  { field: 'thinking_token_budget', good: [-1, 0], bad: [-2] },
+  { field: 'thinking_token_budget', good: [-1, 0], bad: [-2], code: 'integer_below_min_value' },
   {
     field: 'tools',
     good: [[{ type: 'function', function: { name: 'f' } }]],
@@ -208,7 +215,13 @@ const COMPLETION: readonly Range[] = [
   { field: 'prompt', good: ['', ['']], bad: [[]], vllmParam: 'prompt' },
   { field: 'prompt', good: [many(1024, 'x')], bad: [many(1025, 'x')] },
   { field: 'prompt', good: [[0], [LAST_TOKEN]], bad: [[LAST_TOKEN + 1]] },
-  { field: 'prompt', good: [], bad: [[-1]], ...schema('prompt', null), param: 'prompt[0]' },
+  {
+    field: 'prompt',
+    good: [],
+    bad: [[-1]],
+    ...schema('prompt', 'invalid_type'),
+    param: 'prompt[0]',
+  },
   {
     field: 'logprobs',
     good: [0, 20],
@@ -257,7 +270,7 @@ export const TEXT_RANGES: readonly RangesOf[] = [
     paths: ['/inference/v1/generate'],
     body: { token_ids: [5], sampling_params: {} },
     ranges: [
-      { field: 'token_ids', good: [[5]], bad: [[]] },
+      { field: 'token_ids', good: [[5]], bad: [[]], code: 'empty_array' },
       ...SAMPLING.map((range) => ({
         ...range,
         field: `sampling_params.${range.field}`,

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
@@ -6,6 +5,7 @@ import { parseJsonBody } from '@baton/openai';
 import { BodyBytes } from './body/body-bytes';
 import { bodyDecoder } from './body/body-encoding';
 import { largeBody, MAX_PARSED_BYTES } from './body/large-body';
+import { utf8Body } from './body/utf8-body';
 
 const texts = new WeakMap<IncomingMessage, string>();
 
@@ -92,16 +92,15 @@ export async function readJsonBody(
   const decode = encoding === undefined ? undefined : bodyDecoder(encoding);
   const sent = await collect(message, new BodyBytes(maxBytes, announcedBytes(message)));
   if (sent === 'too-large') throw await refused(message, limits);
-  const bytes =
+  const plain =
     decode === undefined
       ? sent
       : await whileConnected(message, (signal) => decode(sent, { maxBytes, signal }));
-  if (bytes === 'too-large') throw tooLarge(maxBytes);
+  if (plain === 'too-large') throw tooLarge(maxBytes);
+  const bytes = utf8Body(plain);
   // Some clients announce JSON and send nothing. Where a body is required, its reader reports the
   // error.
   if (bytes.length === 0) return undefined;
-  // A replacement character would change the prompt.
-  if (!isUtf8(bytes)) throw new BatonError('invalid_json', 'The request body is not valid UTF-8.');
   if (bytes.length > MAX_PARSED_BYTES && leavesLarge && mayBeLong) {
     return largeBody(bytes);
   }

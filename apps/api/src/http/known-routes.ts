@@ -1,4 +1,4 @@
-import { nearestName } from '@baton/config';
+import { nearestName } from '@baton/kernel';
 import type { FastifyInstance } from 'fastify';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { type HttpOperation, operationOf } from './operation';

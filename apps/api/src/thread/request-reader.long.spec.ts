@@ -160,7 +160,7 @@ describe('a thread that reads, plans and answers', () => {
     const passed = caught(() => performed({ kind: 'take', source }));
     expect(passed).toBeInstanceOf(RequestError);
     expect(passed).toEqual(direct);
-    expect((passed as RequestError).vllm).toEqual((direct as RequestError).vllm);
+    expect((passed as RequestError).vllmParam).toBe((direct as RequestError).vllmParam);
   });
 
   it('refuses patterns that together take too much work, the same way on every machine', () => {

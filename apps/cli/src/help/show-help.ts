@@ -1,4 +1,5 @@
-import { nearestName, UsageError } from '@baton/config';
+import { UsageError } from '@baton/config';
+import { nearestName } from '@baton/kernel';
 import { type Command, Help, type Option } from 'commander';
 import { COMMON_OPTIONS } from './common-options';
 import { GROUP_CONTENTS } from './groups';

@@ -1,6 +1,6 @@
-import { isObject } from '@baton/kernel';
+import { isObject, nearestName } from '@baton/kernel';
 import { type BatonConfig, type ConfigKey, configKeys, isConfigKey, optionOf } from '../config';
-import { fileName, keyOf, nearestName } from '../names';
+import { fileName, keyOf } from '../names';
 import { isModulePath, type OptionValue } from '../option';
 import { readTyped, whereIn } from '../read-value';
 import { UsageError } from '../usage-error';

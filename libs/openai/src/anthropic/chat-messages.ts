@@ -1,6 +1,6 @@
 import { isObject } from '@baton/kernel';
 import { valueError } from '../refusal/request-error';
-import type { Block, CountTokensDto, AnthropicMessageField } from './messages.dto';
+import type { Block, CountTokensRequest, AnthropicMessage } from './messages.dto';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -8,18 +8,18 @@ type Fields = Readonly<Record<string, unknown>>;
  * Messages in Anthropic's shape as messages of chat completions. Throws `BatonError` for unreadable
  * blocks.
  */
-export function chatMessages({ system, messages }: CountTokensDto): Fields[] {
+export function chatMessages({ system, messages }: CountTokensRequest): Fields[] {
   return [...systemMessages(system), ...messages.flatMap((message, i) => chatMessage(message, i))];
 }
 
-function systemMessages(system: CountTokensDto['system']): Fields[] {
+function systemMessages(system: CountTokensRequest['system']): Fields[] {
   if (system === undefined || system === null) return [];
   const text = typeof system === 'string' ? system : system.map((one) => one.text).join('\n');
   return [{ role: 'system', content: text }];
 }
 
 /** Results of tools become separate messages, before the user's other content. */
-function chatMessage({ role, content }: AnthropicMessageField, index: number): Fields[] {
+function chatMessage({ role, content }: AnthropicMessage, index: number): Fields[] {
   if (typeof content === 'string') return [{ role, content }];
   const read = new BlockReader(`messages.${index}.content`);
   content.forEach((block, at) => read.add(block, at));

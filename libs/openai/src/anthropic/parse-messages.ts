@@ -1,13 +1,13 @@
 import { asciiJson } from '@baton/text';
 import { chatPromptIds } from '../request/chat-prompt';
-import { objectBody, servedModel } from '../request/parse-body';
+import { checkedBody } from '../body/checked-body';
+import { servedModel } from '../request/parse-body';
 import { parseChat } from '../request/parse-chat';
-import { validateBody } from '../request/rules';
 import { valueError } from '../refusal/request-error';
 import type { GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { chatMessages } from './chat-messages';
-import { CountTokensDto, MessagesDto, type AnthropicToolField } from './messages.dto';
+import { type AnthropicTool, CountTokensRequest, MessagesRequest } from './messages.dto';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -37,13 +37,12 @@ const MIN_THINKING_BUDGET = 1024;
  * alike. Throws `BatonError` with the first error.
  */
 export function parseMessages(body: unknown, limits: RequestLimits): GenerationRequest {
-  const fields = objectBody(body);
-  const dto = validateBody(new MessagesDto(), fields);
+  const dto = checkedBody(MessagesRequest, body, limits);
   if (limits.dialect === 'openai') checkStrictly(dto);
-  const passedOn = PASSED_ON.filter((name) => Object.hasOwn(fields, name));
+  const passedOn = PASSED_ON.filter((name) => Object.hasOwn(dto, name));
   return parseChat(
     {
-      ...Object.fromEntries(passedOn.map((name) => [name, fields[name]])),
+      ...Object.fromEntries(passedOn.map((name) => [name, dto[name]])),
       ...conversationOf(dto),
       ...continuation(dto, limits),
       ...outputOf(dto),
@@ -57,7 +56,7 @@ export function parseMessages(body: unknown, limits: RequestLimits): GenerationR
 
 /** The answer of POST /v1/messages/count_tokens. Throws `BatonError`. */
 export function countTokensBody(body: unknown, limits: RequestLimits): string {
-  const dto = validateBody(new CountTokensDto(), objectBody(body));
+  const dto = checkedBody(CountTokensRequest, body, limits);
   servedModel(dto.model, limits);
   const requested = { ...conversationOf(dto), ...thinkingOf(dto, limits) };
   const tokens = chatPromptIds(requested, limits, true).length;
@@ -65,7 +64,7 @@ export function countTokensBody(body: unknown, limits: RequestLimits): string {
   return asciiJson({ input_tokens: tokens, ...(limits.dialect === 'vllm' ? edits : {}) });
 }
 
-function conversationOf(dto: CountTokensDto): Fields {
+function conversationOf(dto: CountTokensRequest): Fields {
   const messages = chatMessages(dto);
   const tools = (dto.tools ?? []).map(chatTool);
   if (tools.length === 0) return { messages };
@@ -73,7 +72,7 @@ function conversationOf(dto: CountTokensDto): Fields {
 }
 
 function chatTool(
-  { type, name, description, input_schema, strict }: AnthropicToolField,
+  { type, name, description, input_schema, strict }: AnthropicTool,
   at: number,
 ): Fields {
   if (type !== undefined && type !== null && type !== 'custom') {
@@ -84,7 +83,7 @@ function chatTool(
   return { type: 'function', function: described };
 }
 
-function choiceOf({ tool_choice: choice }: CountTokensDto): Fields {
+function choiceOf({ tool_choice: choice }: CountTokensRequest): Fields {
   if (choice === undefined || choice === null) return {};
   const parallel_tool_calls = choice.disable_parallel_tool_use !== true;
   switch (choice.type) {
@@ -101,7 +100,7 @@ function choiceOf({ tool_choice: choice }: CountTokensDto): Fields {
  * The fields for a conversation that ends with the assistant's text: Anthropic continues that text,
  * vLLM answers it.
  */
-function continuation({ messages }: MessagesDto, { dialect }: RequestLimits): Fields {
+function continuation({ messages }: MessagesRequest, { dialect }: RequestLimits): Fields {
   const last = messages.at(-1);
   const isOpen =
     last?.role === 'assistant' &&
@@ -111,7 +110,7 @@ function continuation({ messages }: MessagesDto, { dialect }: RequestLimits): Fi
     : {};
 }
 
-function outputOf({ output_config: output }: MessagesDto): Fields {
+function outputOf({ output_config: output }: MessagesRequest): Fields {
   const schema = output?.format?.schema;
   return {
     ...(output?.effort ? { reasoning_effort: output.effort } : {}),
@@ -125,13 +124,13 @@ function outputOf({ output_config: output }: MessagesDto): Fields {
  * The fields of reasoning. Anthropic's models reason on request; vLLM's reason unless the request
  * turns it off.
  */
-function thinkingOf({ thinking }: CountTokensDto, { dialect }: RequestLimits): Fields {
+function thinkingOf({ thinking }: CountTokensRequest, { dialect }: RequestLimits): Fields {
   const isOff = thinking?.type === 'disabled' || (!thinking && dialect === 'openai');
   if (isOff) return { chat_template_kwargs: { enable_thinking: false } };
   return { thinking_token_budget: thinking?.budget_tokens ?? undefined };
 }
 
-function checkStrictly({ temperature, thinking, max_tokens }: MessagesDto): void {
+function checkStrictly({ temperature, thinking, max_tokens }: MessagesRequest): void {
   if (typeof temperature === 'number' && (temperature < 0 || temperature > MAX_TEMPERATURE)) {
     throw valueError({ field: 'temperature', message: 'temperature: range: 0..1' });
   }

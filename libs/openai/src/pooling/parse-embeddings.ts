@@ -1,42 +1,23 @@
 import { asciiJson, type RawJson, rawObject } from '@baton/text';
 import type { AnswerHead } from '../answer/answer-head';
 import { chatPromptIds, hasMessages } from '../request/chat-prompt';
-import { fieldShapes, validateBody } from '../request/rules';
-import { objectBody } from '../request/parse-body';
-import { refuseUnknown } from '../refusal/known-fields';
+import { checkedBody } from '../body/checked-body';
 import { valueError } from '../refusal/request-error';
-import { EmbeddingDto, InputDto } from './pooling.dto';
+import { EmbeddingRequest, PoolingRequest, VectorRequest } from './pooling.dto';
 import { inputsOf, poolingRequest, PoolingPrompts } from './pooling-prompts';
 import { type PoolingContext, type PoolingTask, resultList, tokensIn } from './pooling-task';
 import { embedText } from './text-embedding';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 const LABELS = 2;
 /** Factor on likenesses before the softmax that makes probabilities of them. */
 const SHARPNESS = 8;
 
-/**
- * Fields of /v1/embeddings without effect in Baton. A request with such a field is served, because
- * clients of these servers send them.
- */
-const FIELDS_WITHOUT_EFFECT: ReadonlySet<string> = new Set([
-  // vLLM's EmbeddingCompletionRequest and EmbeddingChatRequest
-  // (vllm/entrypoints/pooling/base/protocol.py), also before 0.12.
-  ...['add_generation_prompt', 'add_special_tokens', 'additional_data', 'chat_template'],
-  ...['chat_template_kwargs', 'continue_final_message', 'media_io_kwargs', 'mm_processor_kwargs'],
-  ...['padding', 'use_activation'],
-  // SGLang's EmbeddingRequest (python/sglang/srt/entrypoints/openai/protocol.py), NVIDIA Dynamo.
-  ...['embed_override_token_id', 'embed_overrides', 'lora_path', 'nvext', 'rid'],
-]);
-
 /** Checks a body of POST /v1/embeddings. Throws `BatonError` with the first error. */
 export function parseEmbeddings(body: unknown, context: PoolingContext): PoolingTask {
-  const more = FIELDS_WITHOUT_EFFECT;
-  return vectorTask(body, context, {
-    idPrefix: 'embd',
-    object: 'embedding',
-    key: 'embedding',
-    more,
-  });
+  const dto = checkedBody(EmbeddingRequest, body, context.limits);
+  return vectorTask(dto, context, { idPrefix: 'embd', object: 'embedding', key: 'embedding' });
 }
 
 /**
@@ -44,15 +25,15 @@ export function parseEmbeddings(body: unknown, context: PoolingContext): Pooling
  * `BatonError`.
  */
 export function parsePooling(body: unknown, context: PoolingContext): PoolingTask {
-  return vectorTask(body, context, { idPrefix: 'pooling', object: 'pooling', key: 'data' });
+  const dto = checkedBody(VectorRequest, body, context.limits);
+  return vectorTask(dto, context, { idPrefix: 'pooling', object: 'pooling', key: 'data' });
 }
 
 /** Checks a body of POST /classify. Throws `BatonError`. */
 export function parseClassify(body: unknown, context: PoolingContext): PoolingTask {
   const { limits } = context;
-  const fields = objectBody(body);
-  const dto = validateBody(new InputDto(), fields);
-  const prompts = promptsOf(fields, dto, context);
+  const dto = checkedBody(PoolingRequest, body, limits);
+  const prompts = promptsOf(dto, context);
   const render = (head: AnswerHead): string => {
     const results = prompts.map((ids, index) => classification(ids, index, context));
     return resultList(head, results, {
@@ -68,18 +49,16 @@ interface VectorShape {
   readonly object: string;
   /** Key of the vector in the result. */
   readonly key: string;
-  /** Fields without effect. Undefined: fields that are unknown are ignored. */
-  readonly more?: ReadonlySet<string>;
 }
 
-function vectorTask(body: unknown, context: PoolingContext, shape: VectorShape): PoolingTask {
+function vectorTask(
+  dto: VectorRequest & Fields,
+  context: PoolingContext,
+  shape: VectorShape,
+): PoolingTask {
   const { limits, space } = context;
-  const fields = objectBody(body);
-  const dto = validateBody(new EmbeddingDto(), fields);
-  const { more } = shape;
-  if (more !== undefined) refuseUnknown(fields, { declared: fieldShapes(dto), more }, limits);
   const dimensions = dimensionsOf(dto, context);
-  const prompts = promptsOf(fields, dto, context);
+  const prompts = promptsOf(dto, context);
   const isBase64 = dto.encoding_format === 'base64';
   const vectorOf = (ids: Int32Array): RawJson => {
     const vector = embedText(limits.tokenizer.decode(ids), space, dimensions);
@@ -102,25 +81,21 @@ function vectorTask(body: unknown, context: PoolingContext, shape: VectorShape):
 }
 
 /** One prompt per input; a conversation is one prompt. */
-function promptsOf(
-  fields: Readonly<Record<string, unknown>>,
-  dto: InputDto,
-  { limits }: PoolingContext,
-): Int32Array[] {
+function promptsOf(dto: PoolingRequest & Fields, { limits }: PoolingContext): Int32Array[] {
   const prompts = new PoolingPrompts(dto, limits);
-  if (hasMessages(fields))
-    return [prompts.prompt(chatPromptIds(fields, limits, false), 'messages')];
+  if (hasMessages(dto))
+    return [prompts.prompt(chatPromptIds({ ...dto }, limits, false), 'messages')];
   const inputs = inputsOf(dto.input, 'input');
   return inputs.map((input, i) =>
     prompts.prompt(input, inputs.length === 1 ? 'input' : `input[${i}]`),
   );
 }
 
-function dimensionsOf({ dimensions }: EmbeddingDto, { space }: PoolingContext): number {
+function dimensionsOf({ dimensions }: VectorRequest, { space }: PoolingContext): number {
   if (dimensions === undefined || dimensions === null) return space.dimensions;
   if (dimensions >= 1 && dimensions <= space.dimensions) return dimensions;
   const message = `dimensions must be from 1 to ${space.dimensions}, got ${dimensions}.`;
-  throw valueError({ field: 'dimensions', message, named: true, value: dimensions });
+  throw valueError({ field: 'dimensions', message, named: true });
 }
 
 /** The vector as base64 of little-endian float32, on every machine. */

@@ -1,7 +1,6 @@
 import { asciiJson, rawArray, rawObject } from '@baton/text';
 import type { AnswerHead } from '../answer/answer-head';
-import { objectBody } from '../request/parse-body';
-import { validateBody } from '../request/rules';
+import { checkedBody } from '../body/checked-body';
 import { valueError } from '../refusal/request-error';
 import {
   checkCount,
@@ -11,9 +10,9 @@ import {
   PoolingPrompts,
 } from './pooling-prompts';
 import { type PoolingContext, type PoolingTask, resultList, tokensIn } from './pooling-task';
-import type { PoolingDto } from './pooling.dto';
+import type { PoolingFields } from './pooling.dto';
 import { type EmbeddingSpace, embedText, similarity } from './text-embedding';
-import { RerankDto, ScoreDto, type SideField } from './score.dto';
+import { RerankRequest, ScoreRequest, type SideField } from './score.dto';
 
 /** Field pairs of the two sides, in the order in which vLLM reads them. */
 const SIDES = [
@@ -30,7 +29,7 @@ const STEEPNESS = 8;
 /** Checks a body of POST /score: 1:1, 1:N or N:N inputs. Throws `BatonError`. */
 export function parseScore(body: unknown, context: PoolingContext): PoolingTask {
   const { limits } = context;
-  const dto = validateBody(new ScoreDto(), objectBody(body));
+  const dto = checkedBody(ScoreRequest, body, limits);
   const { first, second, names } = sidesOf(dto);
   const rows = Math.max(first.length, second.length);
   const pairs = Array.from({ length: rows }, (_, i) => ({
@@ -58,7 +57,7 @@ export function parseScore(body: unknown, context: PoolingContext): PoolingTask 
  * `BatonError`.
  */
 export function parseRerank(body: unknown, context: PoolingContext): PoolingTask {
-  const dto = validateBody(new RerankDto(), objectBody(body));
+  const dto = checkedBody(RerankRequest, body, context.limits);
   checkCount(dto.documents.length, 'documents');
   const documents = dto.documents.map((one) => (typeof one === 'string' ? one : one.text));
   const pairs = documents.map((document, i) => ({
@@ -112,7 +111,7 @@ class Comparison {
   private readonly texts: readonly (readonly [string, string])[];
   private readonly space: EmbeddingSpace;
 
-  constructor(dto: PoolingDto, { limits, space }: PoolingContext, pairs: readonly Pair[]) {
+  constructor(dto: PoolingFields, { limits, space }: PoolingContext, pairs: readonly Pair[]) {
     const { tokenizer } = limits;
     const prompts = new PoolingPrompts(dto, limits);
     this.space = space;
@@ -150,7 +149,7 @@ interface Sides {
   readonly names: readonly [string, string];
 }
 
-function sidesOf(dto: ScoreDto): Sides {
+function sidesOf(dto: ScoreRequest): Sides {
   const named = SIDES.find(([a, b]) => isGiven(dto[a]) && isGiven(dto[b]));
   if (named === undefined) {
     const pairs = SIDES.map(([a, b]) => `'${a}' and '${b}'`).join(', ');

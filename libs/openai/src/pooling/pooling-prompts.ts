@@ -1,13 +1,12 @@
 import { ContextLength } from '../request/context-length';
-import { missingField } from '../refusal/schema-error';
-import { SamplingDto } from '../request/sampling.dto';
+import { SamplingFields } from '../request/sampling.dto';
 import { samplingPart } from '../request/sampling-request';
 import { servedModel } from '../request/parse-body';
 import { Truncation } from '../request/truncation';
-import { valueError } from '../refusal/request-error';
+import { missingField, valueError } from '../refusal/request-error';
 import type { GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
-import type { InputField, PoolingDto } from './pooling.dto';
+import type { InputField, PoolingFields } from './pooling.dto';
 
 /** OpenAI's limit on the inputs of one request. vLLM has none; the same limit applies there. */
 export const MAX_INPUTS = 2048;
@@ -43,7 +42,7 @@ export class PoolingPrompts {
   private tokens = 0;
 
   constructor(
-    dto: PoolingDto,
+    dto: PoolingFields,
     private readonly limits: RequestLimits,
   ) {
     this.truncation = new Truncation(truncationPart(dto), limits);
@@ -97,11 +96,11 @@ export class PoolingPrompts {
  * prompt that fills the whole context is not computed.
  */
 export function poolingRequest(
-  dto: PoolingDto,
+  dto: PoolingFields,
   prompts: readonly Int32Array[],
   limits: RequestLimits,
 ): GenerationRequest {
-  const sampling = Object.assign(new SamplingDto(), {
+  const sampling = Object.assign(new SamplingFields(), {
     priority: dto.priority,
     request_id: dto.request_id,
     cache_salt: dto.cache_salt,
@@ -127,6 +126,9 @@ export function poolingRequest(
   };
 }
 
-function truncationPart({ truncate_prompt_tokens, truncation_side }: PoolingDto): SamplingDto {
-  return Object.assign(new SamplingDto(), { truncate_prompt_tokens, truncation_side });
+function truncationPart({
+  truncate_prompt_tokens,
+  truncation_side,
+}: PoolingFields): SamplingFields {
+  return Object.assign(new SamplingFields(), { truncate_prompt_tokens, truncation_side });
 }

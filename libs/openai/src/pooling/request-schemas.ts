@@ -1,13 +1,13 @@
-import { schemaOf } from '../request/rules';
-import { EmbeddingDto, InputDto } from './pooling.dto';
-import { RerankDto, ScoreDto } from './score.dto';
+import { schemaOf } from '../body/json-schema';
+import { EmbeddingRequest, PoolingRequest } from './pooling.dto';
+import { RerankRequest, ScoreRequest } from './score.dto';
 
 /** The bodies of the pooling endpoints, by their names in the OpenAPI description. */
 export function poolingSchemas() {
   return {
-    EmbeddingRequest: schemaOf(new EmbeddingDto()),
-    PoolingRequest: schemaOf(new InputDto()),
-    ScoreRequest: schemaOf(new ScoreDto()),
-    RerankRequest: schemaOf(new RerankDto()),
+    EmbeddingRequest: schemaOf(EmbeddingRequest),
+    PoolingRequest: schemaOf(PoolingRequest),
+    ScoreRequest: schemaOf(ScoreRequest),
+    RerankRequest: schemaOf(RerankRequest),
   };
 }

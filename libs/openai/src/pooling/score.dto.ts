@@ -1,52 +1,49 @@
-import { PoolingDto } from './pooling.dto';
-import { anyOf, arrayOf, INTEGER, recordOf, STRING } from '../request/shapes';
-import { Is, Within } from '../request/rules';
-import { TOKEN_IDS } from '../request/sampling.dto';
-
-const DOCUMENT = recordOf({ text: { shape: STRING, isRequired: true } });
-const ONE = anyOf(STRING, TOKEN_IDS);
-const SIDE = anyOf(STRING, arrayOf(STRING), TOKEN_IDS, arrayOf(TOKEN_IDS));
+import { isObject } from '@baton/kernel';
+import { IsDefined, IsInt, Min } from 'class-validator';
+import { Is, type OwnType } from '../body/declare';
+import { PROMPTS, TEXT_OR_TOKEN_IDS, wrongItem } from '../body/types';
+import { PoolingFields } from './pooling.dto';
 
 export type SideField =
   string | readonly string[] | readonly number[] | readonly (readonly number[])[];
 
 /** Body of POST /score. Each pair of fields is one naming of the two sides. */
-export class ScoreDto extends PoolingDto {
-  @Is(SIDE)
-  queries?: SideField | null;
-
-  @Is(SIDE)
-  documents?: SideField | null;
-
-  @Is(SIDE)
-  items?: SideField | null;
-
-  @Is(SIDE)
-  data_1?: SideField | null;
-
-  @Is(SIDE)
-  data_2?: SideField | null;
-
-  @Is(SIDE)
-  text_1?: SideField | null;
-
-  @Is(SIDE)
-  text_2?: SideField | null;
+export class ScoreRequest extends PoolingFields {
+  @Is(PROMPTS) queries?: SideField | null;
+  @Is(PROMPTS) documents?: SideField | null;
+  @Is(PROMPTS) items?: SideField | null;
+  @Is(PROMPTS) data_1?: SideField | null;
+  @Is(PROMPTS) data_2?: SideField | null;
+  @Is(PROMPTS) text_1?: SideField | null;
+  @Is(PROMPTS) text_2?: SideField | null;
 }
 
 export type DocumentField = string | { readonly text: string };
 
+const DOCUMENT = {
+  expected: "a string or an object with a 'text'",
+  fits: (value: unknown): boolean =>
+    typeof value === 'string' || (isObject(value) && typeof value['text'] === 'string'),
+};
+
+const DOCUMENTS: OwnType = {
+  expected: 'an array of strings or of objects',
+  schema: {
+    type: 'array',
+    items: {
+      anyOf: [
+        { type: 'string' },
+        { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+      ],
+    },
+  },
+  fits: (value) => Array.isArray(value) && value.every(DOCUMENT.fits),
+  wrongIn: (value) => wrongItem(value, DOCUMENT),
+};
+
 /** Body of POST /rerank. */
-export class RerankDto extends PoolingDto {
-  @Is(ONE, { isRequired: true })
-  query!: string | readonly number[];
-
-  @Is(arrayOf(anyOf(STRING, DOCUMENT)), { isRequired: true })
-  documents!: readonly DocumentField[];
-
-  @Is(INTEGER)
-  @Within((value: number) =>
-    value < 0 ? { message: `top_n must be at least 0, got ${value}.` } : undefined,
-  )
-  top_n?: number | null;
+export class RerankRequest extends PoolingFields {
+  @IsDefined() @Is(TEXT_OR_TOKEN_IDS) query!: string | readonly number[];
+  @IsDefined() @Is(DOCUMENTS) documents!: readonly DocumentField[];
+  @IsInt() @Min(0) top_n?: number | null;
 }

@@ -1,7 +1,7 @@
 import { type BatonError, ERRORS, INJECTED } from '@baton/contract';
 import { asciiJson } from '@baton/text';
 import type { Dialect } from './dialect';
-import { type ErrorText, RequestError } from './request-error';
+import { RequestError } from './request-error';
 
 /** An HTTP error answer. `body` is ASCII. */
 export interface RenderedError {
@@ -59,15 +59,8 @@ function errorBody(error: BatonError, dialect: Dialect): ErrorBody {
       code: own ?? openaiCode,
     };
   }
-  const { message, param } = error instanceof RequestError ? error.vllm : foreignText(error);
-  return { message, type: vllmType, param, code: status };
-}
-
-/** Failures that vLLM's schema finds keep its preamble, wherever Baton finds them. */
-function foreignText(error: BatonError): ErrorText {
-  const { message, param } = error;
-  const isSchema = error.entry.vllmType === 'Bad Request';
-  return { message: isSchema ? `1 validation error:\n  ${message}` : message, param };
+  const param = error instanceof RequestError ? error.vllmParam : error.param;
+  return { message: error.message, type: vllmType, param, code: status };
 }
 
 /** `json.dumps` with Python's default spacing, which vLLM uses for errors in streams. */

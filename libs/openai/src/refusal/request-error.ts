@@ -1,56 +1,63 @@
 import { BatonError, type ErrorCode } from '@baton/contract';
 import { type BoundFault, boundMessage, type OpenaiCode } from './openai-faults';
-import { pythonRepr } from './python-text';
 
 export interface ErrorText {
   readonly message: string;
+  /** OpenAI's name of the field. */
   readonly param: string | null;
-}
-
-/** OpenAI's text, with its code where that differs from the catalogue's. */
-export interface OpenaiText extends ErrorText {
+  /** OpenAI's code where it differs from the catalogue's. */
   readonly code?: OpenaiCode | undefined;
+  /** The field as vLLM names it. Default: as `param`. */
+  readonly vllmParam?: string | null | undefined;
 }
 
-/** A client error, with one text per dialect. */
+/** A client error: one sentence, and the field in the names of both dialects. */
 export class RequestError extends BatonError {
   /** Undefined: the code of the catalogue. */
   readonly openaiCode: OpenaiCode | undefined;
+  readonly vllmParam: string | null;
 
-  constructor(
-    code: ErrorCode,
-    openai: OpenaiText,
-    readonly vllm: ErrorText,
-  ) {
-    super(code, openai.message, openai.param);
-    this.openaiCode = openai.code;
+  constructor(code: ErrorCode, { message, param, code: own, vllmParam = param }: ErrorText) {
+    super(code, message, param);
+    this.openaiCode = own;
+    this.vllmParam = vllmParam;
   }
 }
 
-export interface ValueFault {
+/** A value that is not allowed. */
+export interface Complaint {
+  readonly message: string;
+  /** The violated bound, where OpenAI has a sentence and a code for it. */
+  readonly beyond?: BoundFault | undefined;
+}
+
+export interface ValueFault extends Complaint {
   /** The client's name of the field. */
   readonly field: string;
-  readonly message: string;
-  /** Whether vLLM names the parameter in its error, as it does for some checks. */
+  /** Whether vLLM names the field in its error, as it does for some checks. */
   readonly named?: boolean;
-  /** The value that vLLM quotes with the parameter. A string is already Python text. */
-  readonly value?: string | number;
-  /** The violated bound, where OpenAI has a code for it. */
-  readonly beyond?: BoundFault | undefined;
 }
 
 /** A value that a check of vLLM other than its schema refuses. */
 export function valueError(fault: ValueFault, code: ErrorCode = 'invalid_value'): RequestError {
-  const { field, beyond, message: plain } = fault;
-  const openai =
-    beyond === undefined
-      ? { message: plain, param: field }
-      : { message: boundMessage(field, beyond), param: field, code: beyond.code };
-  if (fault.named !== true) {
-    return new RequestError(code, openai, { message: plain, param: null });
-  }
-  const value = typeof fault.value === 'number' ? pythonRepr(fault.value) : fault.value;
-  const details = [`parameter=${fault.field}`, ...(value === undefined ? [] : [`value=${value}`])];
-  const message = `${fault.message} (${details.join(', ')})`;
-  return new RequestError(code, openai, { message, param: fault.field });
+  const { field, beyond, message, named } = fault;
+  const vllmParam = named === true ? field : null;
+  return beyond === undefined
+    ? new RequestError(code, { message, param: field, vllmParam })
+    : new RequestError(code, {
+        message: boundMessage(field, beyond),
+        param: field,
+        code: beyond.code,
+        vllmParam,
+      });
+}
+
+/** A field that is required by a rule outside the schema of a body. */
+export function missingField(field: string): RequestError {
+  return new RequestError('invalid_value', {
+    message: `Missing required parameter: '${field}'.`,
+    param: field,
+    code: 'missing_required_parameter',
+    vllmParam: null,
+  });
 }

@@ -88,10 +88,10 @@ describe.each([
     [{ truncate_prompt_tokens: 0 }, 'truncate_prompt_tokens', 'at least 1'],
     [{ truncate_prompt_tokens: -2 }, 'truncate_prompt_tokens', 'at least 1'],
     [{ truncate_prompt_tokens: 201 }, 'truncate_prompt_tokens', 'max_model_len'],
-    [{ truncation_side: 'top' }, 'truncation_side', "'left' or 'right'"],
-    [{ service_tier: 'gold' }, 'service_tier', 'must be one of'],
+    [{ truncation_side: 'top' }, 'truncation_side', "'left' and 'right'"],
+    [{ service_tier: 'gold' }, 'service_tier', 'Supported values'],
     [{ n: 3, best_of: 2 }, 'best_of', 'greater than or equal to n'],
-    [{ best_of: 0 }, 'best_of', 'at least 1'],
+    [{ best_of: 0 }, 'best_of', 'value >= 1'],
   ])('%j is refused', (body, param, message) => {
     const error = refusalOf(() => parse(body));
     expect(error).toMatchObject({ code: 'invalid_value', param });

@@ -1,10 +1,10 @@
+import { checkedBody } from '../body/checked-body';
 import type { RequestLimits } from '../limits';
-import { ChatDto } from './chat.dto';
+import { ChatCompletionRequest } from './chat.dto';
 import { turnsOf } from './conversation';
 import { conversationIds } from './conversation-ids';
 import { openTurnOf } from '../turn/open-turn';
 import { reasoningOf } from './reasoning';
-import { validateBody } from './rules';
 import { toolUse } from './tool-offer';
 import { refuseTemplate } from './unsupported';
 
@@ -21,7 +21,8 @@ export function chatPromptIds(
   limits: RequestLimits,
   opensAnswer: boolean,
 ): Int32Array {
-  const dto = validateBody(new ChatDto(), body);
+  // The fields of its own endpoint stand beside those of a chat.
+  const dto = checkedBody(ChatCompletionRequest, body, { ...limits, acceptsUnknownFields: true });
   refuseTemplate(body);
   const { definitions } = toolUse(dto, limits, openTurnOf(dto.messages));
   const turns = turnsOf(

@@ -1,117 +1,117 @@
-import { Is, Within } from './rules';
-import { limitRange } from './sampling.dto';
-import { anyOf, BOOLEAN, INTEGER, arrayOf, OBJECT, recordOf, STRING } from './shapes';
-import { ToolsDto } from './tools.dto';
+import {
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsDefined,
+  IsInt,
+  IsObject,
+  IsString,
+  Min,
+} from 'class-validator';
+import { Holds, NAMED, Nested, OrText, RefusesUnknown } from '../body/declare';
+import { FIELDS_WITHOUT_EFFECT } from '../refusal/fields-without-effect';
+import { OF_FUNCTIONS, ToolFields } from './tools.dto';
 
-const EMPTY_ARRAY = { code: 'empty_array', bound: 1, got: 0 } as const;
+// Fields without effect: of OpenAI's API reference, of answers that its SDKs send back, and of
+// LiteLLM, LangChain, OpenRouter, DeepSeek and Gemini.
+const OF_MESSAGES = new Set([
+  ...['annotations', 'audio', 'cache_control', 'id', 'parsed', 'partial', 'prefix', 'refusal'],
+  ...['provider_specific_fields', 'reasoning_details', 'status', 'thinking_blocks', 'type'],
+]);
+const OF_CALLS = new Set(['cache_control', 'extra_content', 'index', 'provider_specific_fields']);
 
-const PART = recordOf({ type: { shape: STRING, isRequired: true } });
+/** Its other fields are those of its type, which the reader of contents checks. */
+export class ContentPart {
+  [field: string]: unknown;
 
-const CALL = recordOf({
-  id: { shape: STRING },
-  type: { shape: STRING },
-  function: {
-    shape: recordOf({ name: { shape: STRING }, arguments: { shape: anyOf(STRING, OBJECT) } }),
-  },
-  custom: { shape: recordOf({ name: { shape: STRING }, input: { shape: STRING } }) },
-});
-
-const MESSAGE = recordOf({
-  role: { shape: STRING, isRequired: true },
-  content: { shape: anyOf(STRING, arrayOf(PART)) },
-  name: { shape: STRING },
-  tool_call_id: { shape: STRING },
-  tool_calls: { shape: arrayOf(CALL) },
-  function_call: {
-    shape: recordOf({ name: { shape: STRING }, arguments: { shape: anyOf(STRING, OBJECT) } }),
-  },
-  reasoning: { shape: STRING },
-  reasoning_content: { shape: STRING },
-});
-
-export type ContentPart = Readonly<Record<string, unknown>> & { readonly type: string };
-
-export interface CalledFunction {
-  readonly name?: string | null;
-  readonly arguments?: string | object | null;
+  @IsDefined() @IsString() type!: string;
 }
 
-export interface CallField {
-  readonly function?: CalledFunction | null;
-  readonly custom?: { readonly name?: string | null; readonly input?: string | null } | null;
+@RefusesUnknown(OF_FUNCTIONS)
+export class CalledFunction {
+  @IsString() name?: string | null;
+  @OrText() @IsObject() arguments?: string | object | null;
 }
 
-export interface MessageField {
-  readonly role: string;
-  readonly content?: string | readonly ContentPart[] | null;
-  readonly name?: string | null;
-  readonly tool_call_id?: string | null;
-  readonly tool_calls?: readonly CallField[] | null;
-  readonly function_call?: CalledFunction | null;
-  readonly reasoning?: string | null;
-  readonly reasoning_content?: string | null;
+@RefusesUnknown()
+class CustomCall {
+  @IsString() name?: string | null;
+  @IsString() input?: string | null;
 }
 
-/** Body of POST /v1/chat/completions. */
-export class ChatDto extends ToolsDto {
-  @Is(arrayOf(MESSAGE), { isRequired: true })
-  @Within(
-    (value: readonly MessageField[]) =>
-      value.length === 0
-        ? { message: 'messages must not be empty.', beyond: EMPTY_ARRAY }
-        : undefined,
-    { minItems: 1 },
-  )
+@RefusesUnknown(OF_CALLS)
+export class CallField {
+  @IsString() id?: string | null;
+  @IsString() type?: string | null;
+  @Nested(CalledFunction) function?: CalledFunction | null;
+  @Nested(CustomCall) custom?: CustomCall | null;
+}
+
+@RefusesUnknown(OF_MESSAGES)
+export class MessageField {
+  @IsDefined() @IsString() role!: string;
+
+  @OrText()
+  @IsArray()
+  @Nested(ContentPart, { each: true })
+  content?: string | readonly ContentPart[] | null;
+
+  @IsString() name?: string | null;
+  @IsString() tool_call_id?: string | null;
+  @IsArray() @Nested(CallField, { each: true }) tool_calls?: readonly CallField[] | null;
+  @Nested(CalledFunction) function_call?: CalledFunction | null;
+  @IsString() reasoning?: string | null;
+  @IsString() reasoning_content?: string | null;
+}
+
+@RefusesUnknown(FIELDS_WITHOUT_EFFECT)
+class ChatFields extends ToolFields {
+  @IsDefined()
+  @IsArray()
+  @ArrayMinSize(1)
+  @Nested(MessageField, { each: true })
   messages!: readonly MessageField[];
 
-  @Is(INTEGER)
-  @Within(limitRange)
-  max_completion_tokens?: number | null;
+  @IsInt() @Min(1, NAMED) max_tokens?: number | null;
+  @IsInt() @Min(1, NAMED) max_completion_tokens?: number | null;
+  @IsBoolean() logprobs?: boolean | null;
 
-  @Is(BOOLEAN)
-  logprobs?: boolean | null;
-
-  @Is(INTEGER)
-  @Within((value: number, body: ChatDto) =>
-    value !== 0 && body.logprobs !== true
-      ? { message: 'when using `top_logprobs`, `logprobs` must be set to true.', named: true }
-      : undefined,
+  @Holds(
+    (value, { logprobs }: ChatFields) =>
+      value !== 0 && logprobs !== true
+        ? { message: 'when using `top_logprobs`, `logprobs` must be set to true.' }
+        : undefined,
+    NAMED,
   )
+  @IsInt()
   top_logprobs?: number | null;
 
-  @Is(BOOLEAN)
-  add_generation_prompt?: boolean | null;
+  @IsBoolean() add_generation_prompt?: boolean | null;
 
-  @Is(BOOLEAN)
-  @Within((value: boolean, body: ChatDto) =>
-    value && body.add_generation_prompt === true
+  @Holds((value, { add_generation_prompt: isAdded }: ChatFields) =>
+    value === true && isAdded === true
       ? {
           message: 'Cannot set both `continue_final_message` and `add_generation_prompt` to True.',
         }
       : undefined,
   )
+  @IsBoolean()
   continue_final_message?: boolean | null;
 
-  @Is(OBJECT)
-  chat_template_kwargs?: Readonly<Record<string, unknown>> | null;
+  @IsObject() chat_template_kwargs?: Readonly<Record<string, unknown>> | null;
 
-  @Is(arrayOf(OBJECT))
+  @IsArray()
+  @IsObject({ each: true })
   documents?: readonly Readonly<Record<string, unknown>>[] | null;
 
-  @Is(STRING)
-  reasoning_effort?: string | null;
-
-  @Is(BOOLEAN)
-  include_reasoning?: boolean | null;
-
-  @Is(INTEGER)
-  @Within((value: number) =>
-    value >= -1
-      ? undefined
-      : { message: `thinking_token_budget must be -1 or at least 0, got ${value}.` },
-  )
-  thinking_token_budget?: number | null;
-
-  @Is(BOOLEAN)
-  return_prompt_text?: boolean | null;
+  @IsString() reasoning_effort?: string | null;
+  @IsBoolean() include_reasoning?: boolean | null;
+  @IsInt() @Min(-1) thinking_token_budget?: number | null;
+  @IsBoolean() return_prompt_text?: boolean | null;
 }
+
+/**
+ * Body of POST /v1/chat/completions. It has no field of its own, because the library compares each
+ * own field with each inherited one, for every body.
+ */
+export class ChatCompletionRequest extends ChatFields {}

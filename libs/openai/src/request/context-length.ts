@@ -29,8 +29,8 @@ export interface PromptLength {
 }
 
 /**
- * Checks prompts against the model's context, with the messages of vLLM and of OpenAI for the same
- * errors. The constructor checks the request's output limit, `room` checks each prompt.
+ * Checks prompts against the model's context. The constructor checks the request's output limit,
+ * `room` checks each prompt.
  */
 export class ContextLength {
   /** Most tokens of a prompt. */
@@ -48,35 +48,14 @@ export class ContextLength {
 
   /** Refuses, without tokenizing, a text that is too long even with the longest tokens. */
   checkText(characters: number): void {
-    const most = this.maxInputTokens * this.limits.tokenizer.longestToken;
-    if (characters <= most) return;
-    const { maxModelLen } = this.limits;
-    throw this.tooLong(
-      `This model's maximum context length is ${maxModelLen} tokens. However, you requested ` +
-        `${this.requested} output tokens and your prompt contains ${characters} characters (more ` +
-        `than ${most} characters, which is the upper bound for ${this.maxInputTokens} input ` +
-        'tokens). ' +
-        `Please reduce the length of the input prompt or the number of requested output tokens.`,
-      { parameter: 'input_text', value: characters, tokens: this.maxInputTokens + 1 },
-    );
+    const tokens = Math.ceil(characters / this.limits.tokenizer.longestToken);
+    if (tokens > this.maxInputTokens) throw this.tooLong({ tokens, isAtLeast: true }, 'input_text');
   }
 
   /** Most output tokens of a prompt, at least 1. Throws when the requested number does not fit. */
-  room({ tokens, isAtLeast }: PromptLength): number {
-    const { maxModelLen } = this.limits;
-    if (tokens > this.maxInputTokens) {
-      const about = isAtLeast ? 'at least ' : '';
-      throw this.tooLong(
-        `This model's maximum context length is ${maxModelLen} tokens. However, you requested ` +
-          `${this.requested} output tokens and your prompt contains ${about}${tokens} input ` +
-          'tokens, ' +
-          `for a total of ${about}${tokens + this.requested} tokens. Please reduce the ` +
-          'length of the ' +
-          `input prompt or the number of requested output tokens.`,
-        { parameter: 'input_tokens', value: tokens, tokens },
-      );
-    }
-    const room = this.output.maxTokens ?? maxModelLen - tokens;
+  room(length: PromptLength): number {
+    if (length.tokens > this.maxInputTokens) throw this.tooLong(length, 'input_tokens');
+    const room = this.output.maxTokens ?? this.limits.maxModelLen - length.tokens;
     if (room < 1) throw this.noRoom();
     return room;
   }
@@ -97,17 +76,9 @@ export class ContextLength {
     const { maxModelLen } = this.limits;
     const { field } = this.output;
     const message =
-      `max_tokens is too large: ${this.requested}. This model supports at most ${maxModelLen} ` +
+      `${field} is too large: ${this.requested}. This model supports at most ${maxModelLen} ` +
       `completion tokens, whereas you provided ${this.requested}.`;
-    const vllm = valueError({
-      field,
-      message:
-        `${field}=${this.requested} cannot be greater than max_model_len=max_total_tokens=` +
-        `${maxModelLen}. Please request fewer output tokens.`,
-      named: true,
-      value: this.requested,
-    }).vllm;
-    return new RequestError('invalid_value', { message, param: field }, vllm);
+    return valueError({ field, message, named: true });
   }
 
   private noRoom(): RequestError {
@@ -116,28 +87,24 @@ export class ContextLength {
       field,
       message: `${field} must be at least 1, got 0.`,
       named: true,
-      value: 0,
       ...(this.output.maxTokens === 0 ? { beyond: outside('integer', 0, [1, Infinity]) } : {}),
     });
   }
 
-  private tooLong(
-    vllmMessage: string,
-    found: { readonly parameter: string; readonly value: number; readonly tokens: number },
-  ): RequestError {
-    const { maxModelLen } = this.limits;
-    const { parameter: field, value } = found;
-    const { vllm } = valueError({ field, message: vllmMessage, named: true, value });
+  /** @param vllmParam vLLM's name of the input */
+  private tooLong({ tokens, isAtLeast }: PromptLength, vllmParam: string): RequestError {
     const { input } = this.output;
+    const about = isAtLeast ? 'at least ' : '';
     const split =
       this.requested === 0
-        ? `your ${input} resulted in ${found.tokens} tokens`
-        : `you requested ${found.tokens + this.requested} tokens (${found.tokens} in the ` +
+        ? `your ${input} resulted in ${about}${tokens} tokens`
+        : `you requested ${about}${tokens + this.requested} tokens (${about}${tokens} in the ` +
           `${input}, ${this.requested} in the completion)`;
     const message =
-      `This model's maximum context length is ${maxModelLen} tokens. However, ${split}. ` +
-      `Please reduce the length of the ${input}${this.requested === 0 ? '' : ' or completion'}.`;
-    return new RequestError('context_length_exceeded', { message, param: input }, vllm);
+      `This model's maximum context length is ${this.limits.maxModelLen} tokens. However, ` +
+      `${split}. Please reduce the length of the ${input}` +
+      `${this.requested === 0 ? '' : ' or completion'}.`;
+    return new RequestError('context_length_exceeded', { message, param: input, vllmParam });
   }
 }
 

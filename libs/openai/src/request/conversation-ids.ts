@@ -7,12 +7,12 @@ import {
 } from '@baton/text';
 import { valueError } from '../refusal/request-error';
 import type { RequestLimits } from '../limits';
-import type { CalledFunction, ChatDto, MessageField } from './chat.dto';
+import type { CalledFunction, ChatCompletionRequest, MessageField } from './chat.dto';
 import { ContentReader } from './content-parts';
 
 /** A conversation in the forms of both kinds of template. */
 export interface ReadConversation {
-  readonly dto: ChatDto;
+  readonly dto: ChatCompletionRequest;
   readonly turns: readonly ChatTurn[];
   /** Tools in the prompt, as in the request. */
   readonly definitions: readonly object[];

@@ -1,5 +1,5 @@
 import { CHATML, type ChatTurn, joinedContent, type TurnCall } from '@baton/text';
-import { missingField } from '../refusal/schema-error';
+import { missingField } from '../refusal/request-error';
 import type { RequestLimits } from '../limits';
 import type { CalledFunction, CallField, MessageField } from './chat.dto';
 import { ContentReader } from './content-parts';
@@ -56,11 +56,11 @@ function turnOf(message: MessageField, index: number, reader: ContentReader): Ch
       : []),
   ];
   const reasoning = message.reasoning ?? message.reasoning_content ?? '';
-  const isNamed = message.name !== undefined && message.name !== null;
+  const { name } = message;
   return {
     role: message.role,
     content: reader.read(message, index),
-    ...(isNamed ? { name: message.name } : {}),
+    ...(name === undefined || name === null ? {} : { name }),
     ...(reasoning === '' ? {} : { reasoning }),
     ...(calls.length === 0 ? {} : { calls }),
   };

@@ -1,7 +1,7 @@
 import { isObject } from '@baton/kernel';
 import type { Endpoint, GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
-import { objectBody } from './parse-body';
+import { objectBody } from '../body/checked-body';
 
 /** vLLM's default for completions without a limit. */
 const DEFAULT_MAX_TOKENS = 16;

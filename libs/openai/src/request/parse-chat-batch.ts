@@ -1,17 +1,31 @@
+import { isObject } from '@baton/kernel';
+import { ArrayMaxSize, ArrayMinSize, IsDefined } from 'class-validator';
+import { checkedBody } from '../body/checked-body';
+import { BY_SCHEMA, Is, type OwnType } from '../body/declare';
+import { wrongItem } from '../body/types';
 import { valueError } from '../refusal/request-error';
 import type { GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { PromptTotal } from './context-length';
-import { objectBody } from './parse-body';
 import { parseChat } from './parse-chat';
-import { Is, validateBody } from './rules';
-import { arrayOf, OBJECT } from './shapes';
 
 /** Most conversations, equal to the most prompts of a completion. */
 const MAX_CONVERSATIONS = 1024;
 
-export class ChatBatchDto {
-  @Is(arrayOf(arrayOf(OBJECT), MAX_CONVERSATIONS), { isRequired: true })
+const isConversation = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);
+
+const CONVERSATIONS: OwnType = {
+  expected: 'an array of arrays of objects',
+  schema: { type: 'array', items: { type: 'array', items: { type: 'object' } } },
+  fits: (value) => Array.isArray(value) && value.every(isConversation),
+  wrongIn: (value) => wrongItem(value, { expected: 'an array of objects', fits: isConversation }),
+};
+
+export class ChatCompletionBatchRequest {
+  @IsDefined()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_CONVERSATIONS, BY_SCHEMA)
+  @Is(CONVERSATIONS)
   messages!: readonly (readonly object[])[];
 }
 
@@ -32,14 +46,8 @@ const REFUSED: readonly (readonly [field: string, isGiven: (value: unknown) => b
  * the first error.
  */
 export function parseChatBatch(body: unknown, limits: RequestLimits): GenerationRequest {
-  const fields = objectBody(body);
-  const { messages } = validateBody(new ChatBatchDto(), fields);
-  if (messages.length === 0) {
-    throw valueError({
-      field: 'messages',
-      message: 'messages must have at least one conversation.',
-    });
-  }
+  const fields = checkedBody(ChatCompletionBatchRequest, body, limits);
+  const { messages } = fields;
   refuse(fields);
   const total = new PromptTotal(limits);
   const chats = messages.map((one) => {

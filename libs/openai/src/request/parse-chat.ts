@@ -1,4 +1,4 @@
-import { refuseUnknown } from '../refusal/known-fields';
+import { checkedBody } from '../body/checked-body';
 import type {
   GenerationRequest,
   Prompt,
@@ -6,36 +6,28 @@ import type {
   SaidMessage,
 } from '../generation-request';
 import type { RequestLimits } from '../limits';
-import { ChatDto } from './chat.dto';
+import { ChatCompletionRequest } from './chat.dto';
 import { ContentReader, plainText } from './content-parts';
 import { ContextLength, type OutputLimit } from './context-length';
 import { turnsOf } from './conversation';
 import { conversationIds, type ReadConversation } from './conversation-ids';
 import { checkMessages } from '../turn/message-rules';
 import { openTurnOf } from '../turn/open-turn';
-import { objectBody, servedModel } from './parse-body';
+import { servedModel } from './parse-body';
 import { reasoningOf } from './reasoning';
-import { fieldShapes, validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
 import { checkStrictly } from './strict';
-import { StrictChatDto } from './strict.dto';
 import { NO_TOOLS, type ToolUse, toolUse } from './tool-offer';
 import { Truncation } from './truncation';
 import { refuseTemplate, refuseUnsupported } from './unsupported';
 
-/** Fields whose own fields are checked by their names too. */
-const NAMED_WITHIN = ['stream_options', 'messages', 'tools', 'functions'];
-
 /** Checks a body of POST /v1/chat/completions. Throws `BatonError` with the first error. */
 export function parseChat(body: unknown, limits: RequestLimits): GenerationRequest {
-  const fields = objectBody(body);
-  const { strict } = limits;
-  const dto = validateBody(strict === undefined ? new ChatDto() : new StrictChatDto(), fields);
-  if (strict !== undefined) checkStrictly(dto, strict);
-  refuseUnknown(fields, { declared: fieldShapes(dto), deep: NAMED_WITHIN }, limits);
+  const dto = checkedBody(ChatCompletionRequest, body, limits);
+  if (limits.strict !== undefined) checkStrictly(dto, limits.strict);
   checkMessages(dto.messages, limits);
-  refuseUnsupported(fields);
-  refuseTemplate(fields);
+  refuseUnsupported(dto);
+  refuseTemplate(dto);
   const model = servedModel(dto.model, limits);
   const part = samplingPart(dto, limits);
   const logprobs = dto.logprobs === true ? (dto.top_logprobs ?? 0) : undefined;
@@ -64,7 +56,7 @@ export function parseChat(body: unknown, limits: RequestLimits): GenerationReque
   };
 }
 
-function toolsIn(dto: ChatDto, limits: RequestLimits): ToolUse {
+function toolsIn(dto: ChatCompletionRequest, limits: RequestLimits): ToolUse {
   const given = dto.tools ?? dto.functions ?? dto.tool_choice ?? dto.function_call;
   return given === undefined || given === null
     ? NO_TOOLS
@@ -72,7 +64,10 @@ function toolsIn(dto: ChatDto, limits: RequestLimits): ToolUse {
 }
 
 /** The reasoning fields are checked even when the model does not reason. */
-function reasoningIn(dto: ChatDto, limits: RequestLimits): ReasoningRequest | undefined {
+function reasoningIn(
+  dto: ChatCompletionRequest,
+  limits: RequestLimits,
+): ReasoningRequest | undefined {
   const effort = dto.reasoning_effort ?? undefined;
   if (limits.isReasoning !== true && effort === undefined) return undefined;
   return reasoningOf(dto, limits);
@@ -113,7 +108,7 @@ function promptOf(conversation: ReadConversation, limits: RequestLimits): Prompt
   };
 }
 
-function saidIn({ messages }: ChatDto, limits: RequestLimits): SaidMessage[] {
+function saidIn({ messages }: ChatCompletionRequest, limits: RequestLimits): SaidMessage[] {
   const reader = new ContentReader(limits);
   return messages.map((message, index) => ({
     role: message.role,
@@ -121,7 +116,7 @@ function saidIn({ messages }: ChatDto, limits: RequestLimits): SaidMessage[] {
   }));
 }
 
-function outputLimit(dto: ChatDto): OutputLimit {
+function outputLimit(dto: ChatCompletionRequest): OutputLimit {
   if (dto.max_completion_tokens !== undefined && dto.max_completion_tokens !== null) {
     return {
       maxTokens: dto.max_completion_tokens,
@@ -134,7 +129,7 @@ function outputLimit(dto: ChatDto): OutputLimit {
 
 /** `echo` repeats the last message when it has the role of the answer. */
 function echoOf(
-  dto: ChatDto,
+  dto: ChatCompletionRequest,
   addGenerationPrompt: boolean,
   limits: RequestLimits,
 ): string | undefined {

@@ -1,16 +1,15 @@
 import { BatonError } from '@baton/contract';
 import { outside } from '../refusal/openai-faults';
-import { refuseUnknown } from '../refusal/known-fields';
+import { checkedBody } from '../body/checked-body';
+import { otherEndpoint } from '../body/other-endpoints';
 import { valueError } from '../refusal/request-error';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
-import { CompletionDto, type PromptField } from './completion.dto';
+import { CompletionRequest } from './completion.dto';
 import { ContextLength, type PromptLength, PromptTotal } from './context-length';
-import { objectBody, servedModel } from './parse-body';
-import { fieldShapes, validateBody } from './rules';
+import { servedModel } from './parse-body';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
 import { checkStrictly } from './strict';
-import { StrictCompletionDto } from './strict.dto';
 import { Truncation } from './truncation';
 import { refuseSuffix, refuseUnsupported } from './unsupported';
 
@@ -26,17 +25,11 @@ type PromptSource = string | readonly number[];
 
 /** Checks a body of POST /v1/completions. Throws `BatonError` with the first error. */
 export function parseCompletion(body: unknown, limits: RequestLimits): GenerationRequest {
-  const fields = objectBody(body);
-  const { strict } = limits;
-  const dto = validateBody(
-    strict === undefined ? new CompletionDto() : new StrictCompletionDto(),
-    fields,
-  );
-  if (strict !== undefined) checkStrictly(dto, strict);
-  refuseUnknown(fields, { declared: fieldShapes(dto) }, limits);
-  refuseSuffix(fields);
-  refuseUnsupported(fields);
-  const sources = promptSources(dto.prompt);
+  const dto = checkedBody(CompletionRequest, body, limits);
+  if (limits.strict !== undefined) checkStrictly(dto, limits.strict);
+  refuseSuffix(dto);
+  refuseUnsupported(dto);
+  const sources = promptSources(dto);
   const model = servedModel(dto.model, limits);
   const part = samplingPart(dto, limits);
   const choices = Math.max(part.shownChoices, dto.best_of ?? 1);
@@ -70,7 +63,7 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
  * event loop writes it.
  */
 function checkStreamedScores(
-  { logprobs }: CompletionDto,
+  { logprobs }: CompletionRequest,
   prompts: readonly Prompt[],
   choices: number,
 ): void {
@@ -87,7 +80,7 @@ class Prompts {
   private readonly truncation: Truncation;
 
   constructor(
-    private readonly dto: CompletionDto,
+    private readonly dto: CompletionRequest,
     private readonly limits: RequestLimits,
   ) {
     const requested = dto.max_tokens ?? DEFAULT_MAX_TOKENS;
@@ -95,7 +88,7 @@ class Prompts {
     if (requested === 0 && !this.hidesOutput) {
       const message = 'max_tokens must be at least 1, got 0.';
       const beyond = outside('integer', 0, [1, Infinity]);
-      throw valueError({ field: 'max_tokens', message, named: true, value: 0, beyond });
+      throw valueError({ field: 'max_tokens', message, named: true, beyond });
     }
     const maxTokens = Math.max(1, requested);
     checkMinTokens(dto.min_tokens ?? 0, maxTokens);
@@ -155,14 +148,15 @@ function measured(ids: Int32Array): { ids: Int32Array; length: PromptLength } {
 /**
  * Refuses a stream with `best_of` above `n`: the best choices are known only after all have ended.
  */
-function checkBestOf(dto: CompletionDto, decoded: number): void {
+function checkBestOf(dto: CompletionRequest, decoded: number): void {
   if (dto.stream !== true || decoded === (dto.n ?? 1)) return;
   const message = 'Streaming is not supported when best_of is greater than n.';
   throw valueError({ field: 'best_of', message });
 }
 
-function promptSources(prompt: PromptField | null | undefined): PromptSource[] {
-  if (prompt === undefined || prompt === null) throw emptyPrompt();
+function promptSources(dto: CompletionRequest): PromptSource[] {
+  const { prompt } = dto;
+  if (prompt === undefined || prompt === null) throw emptyPrompt(otherEndpoint('prompt', dto));
   if (typeof prompt === 'string') return [prompt];
   if (prompt.length === 0) throw emptyPrompt();
   if (typeof prompt[0] === 'number') return [prompt as readonly number[]];
@@ -173,8 +167,8 @@ function promptSources(prompt: PromptField | null | undefined): PromptSource[] {
   return [...(prompt as readonly PromptSource[])];
 }
 
-function emptyPrompt(): Error {
-  const message = 'Either prompt or prompt_embeds must be provided and non-empty.';
+function emptyPrompt(hint = ''): Error {
+  const message = `Either prompt or prompt_embeds must be provided and non-empty.${hint}`;
   return valueError({ field: 'prompt', message, named: true });
 }
 

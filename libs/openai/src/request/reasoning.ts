@@ -1,7 +1,7 @@
 import { valueError } from '../refusal/request-error';
 import type { ReasoningRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
-import type { ChatDto } from './chat.dto';
+import type { ChatCompletionRequest } from './chat.dto';
 
 /** Factor on the length of the reasoning, by effort. */
 const EFFORTS: Readonly<Record<string, number>> = {
@@ -21,7 +21,10 @@ const TEMPLATE_SWITCHES = ['enable_thinking', 'thinking'];
  * The reasoning before an answer. Undefined: the model does not reason, or the request turns it
  * off.
  */
-export function reasoningOf(dto: ChatDto, limits: RequestLimits): ReasoningRequest | undefined {
+export function reasoningOf(
+  dto: ChatCompletionRequest,
+  limits: RequestLimits,
+): ReasoningRequest | undefined {
   const effort = effortOf(dto.reasoning_effort ?? 'medium');
   const budget = dto.thinking_token_budget ?? -1;
   const maxTokens = budget === -1 ? Infinity : budget;

@@ -2,8 +2,8 @@ import { outside } from '../refusal/openai-faults';
 import { type RequestError, valueError } from '../refusal/request-error';
 import type { GenerationRequest, Sampling } from '../generation-request';
 import type { RequestLimits } from '../limits';
-import { engineParametersOf } from './rules';
-import type { SamplingDto } from './sampling.dto';
+import { engineParametersOf } from '../body/for-engine';
+import type { SamplingFields } from './sampling.dto';
 import { checkVocabulary, steeringOf } from './steering';
 import { constraintOf } from './structured-output';
 
@@ -28,7 +28,7 @@ export type SamplingPart = Omit<
   | 'returnPromptText'
 >;
 
-export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingPart {
+export function samplingPart(dto: SamplingFields, limits: RequestLimits): SamplingPart {
   const shownChoices = dto.n ?? 1;
   checkChoices(dto, shownChoices, limits);
   const stopTokenIds = dto.stop_token_ids ?? undefined;
@@ -84,14 +84,14 @@ export function checkLogprobs(
   if (requested.count < -1) {
     const message = `${field} must be non-negative or -1, got ${requested.count}.`;
     const beyond = outside('integer', requested.count, [0, most]);
-    throw valueError({ field, message, named: true, value: requested.count, beyond });
+    throw valueError({ field, message, named: true, beyond });
   }
   const count = requested.count === -1 ? limits.tokenizer.vocabSize : requested.count;
   if (count <= most) return;
   const message =
     `Requested ${kind} logprobs of ${count}, which is greater than max allowed: ` + `${most}`;
   const beyond = outside('integer', requested.count, [0, most]);
-  throw valueError({ field, message, named: true, value: count, beyond });
+  throw valueError({ field, message, named: true, beyond });
 }
 
 /** Checks `min_tokens` against the limit of the request. Throws `BatonError`. */
@@ -106,7 +106,7 @@ export function checkMinTokens(minTokens: number, maxTokens: number): void {
  * OpenAI serves fewer choices than vLLM, which refuses several greedy ones, because they would all
  * be equal.
  */
-function checkChoices(dto: SamplingDto, choices: number, limits: RequestLimits): void {
+function checkChoices(dto: SamplingFields, choices: number, limits: RequestLimits): void {
   if (limits.dialect === 'openai') {
     if (choices > MAX_OPENAI_CHOICES) throw tooMany('n', choices, MAX_OPENAI_CHOICES);
     const decoded = dto.best_of ?? 1;
@@ -125,7 +125,7 @@ function tooMany(field: string, got: number, bound: number): RequestError {
   return valueError({ field, message, beyond: outside('integer', got, [1, bound]) });
 }
 
-function samplingOf(dto: SamplingDto): Sampling {
+function samplingOf(dto: SamplingFields): Sampling {
   return {
     temperature: dto.temperature ?? undefined,
     topP: dto.top_p ?? undefined,

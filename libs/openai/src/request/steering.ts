@@ -1,13 +1,13 @@
 import type { Steering } from '@baton/text';
 import { valueError } from '../refusal/request-error';
 import type { RequestLimits } from '../limits';
-import type { SamplingDto } from './sampling.dto';
+import type { SamplingFields } from './sampling.dto';
 
 const MAX_BIAS = 100;
 const SHOWN_IDS = 20;
 
 /** Tokens that a request favours or bans. Undefined when it has no such field. */
-export function steeringOf(dto: SamplingDto, limits: RequestLimits): Steering | undefined {
+export function steeringOf(dto: SamplingFields, limits: RequestLimits): Steering | undefined {
   const bias = biasOf(dto.logit_bias ?? {}, limits);
   const allowed = dto.allowed_token_ids ?? undefined;
   const badWords = dto.bad_words ?? [];
@@ -61,6 +61,5 @@ export function checkVocabulary(
       `token_id(s) ${list} in ${field} contain out-of-vocab token ids. Vocabulary size: ` +
       `${tokenizer.vocabSize}`,
     named: true,
-    value: list,
   });
 }

@@ -1,76 +1,65 @@
-import type { SchemaFault } from '../refusal/schema-error';
-import { ChatDto } from './chat.dto';
-import { CompletionDto } from './completion.dto';
-import { declareField } from './rules';
 import {
-  anyOf,
-  BOOLEAN,
-  INTEGER,
-  arrayOf,
-  mapOf,
-  NUMBER,
-  OBJECT,
-  type Shape,
-  STRING,
-} from './shapes';
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsInt,
+  IsNumber,
+  IsObject,
+  IsString,
+  Min,
+} from 'class-validator';
+import { BY_SCHEMA, Is, type OwnType } from '../body/declare';
+import { InInt64 } from './sampling.dto';
 
 /** vLLM's VLLM_MAX_LOGPROB_TOKEN_IDS. */
 const MAX_LOGPROB_TOKEN_IDS = 128;
 
-/** An integer whose minimum is part of its schema, so a failure has pydantic's form. */
-function integerFrom(ge: number): Shape<number> {
-  const check = (input: unknown): readonly SchemaFault[] => {
-    const faults = INTEGER.check(input);
-    if (faults.length > 0 || (input as number) >= ge) return faults;
-    const message = `Input should be greater than or equal to ${ge}`;
-    const fault = { type: 'greater_than_equal', message, context: { ge } };
-    return [{ ...fault, place: [], location: [], input, expected: INTEGER.expected }];
-  };
-  return { ...INTEGER, schema: { type: 'integer', minimum: ge }, check };
-}
+const isPlain = (value: unknown): boolean => typeof value === 'string' || Number.isFinite(value);
 
-type Fields = Readonly<Record<string, Shape>>;
+const PLAIN = { anyOf: [{ type: 'string' }, { type: 'number' }] };
 
-/** Fields of vLLM's schema that Baton otherwise ignores, with their types. */
-const SAMPLING: Fields = {
-  use_beam_search: BOOLEAN,
-  length_penalty: NUMBER,
-  skip_special_tokens: BOOLEAN,
-  spaces_between_special_tokens: BOOLEAN,
-  add_special_tokens: BOOLEAN,
-  logprob_token_ids: arrayOf(INTEGER, MAX_LOGPROB_TOKEN_IDS),
-  session_id: STRING,
-  return_token_offsets: BOOLEAN,
-  ec_transfer_params: OBJECT,
-  vllm_xargs: mapOf(anyOf(STRING, NUMBER, arrayOf(anyOf(STRING, NUMBER)))),
-  repetition_detection: OBJECT,
-  stream_interval: integerFrom(1),
-  routed_experts_prompt_start: integerFrom(0),
+/** Arguments of vLLM's own extensions. */
+const EXTRA_ARGUMENTS: OwnType = {
+  expected: 'an object with strings, numbers or lists of them',
+  schema: {
+    type: 'object',
+    additionalProperties: { anyOf: [...PLAIN.anyOf, { type: 'array', items: PLAIN }] },
+  },
+  fits: (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((one) => isPlain(one) || (Array.isArray(one) && one.every(isPlain))),
 };
 
-const OF_COMPLETIONS: Fields = { ...SAMPLING, suffix: STRING };
+/** Fields of vLLM's schema that Baton ignores, with their types; checked only with `strict`. */
+export class StrictCompletionFields {
+  @InInt64() @IsInt() priority?: number | null;
+  @IsBoolean() use_beam_search?: boolean | null;
+  @IsNumber() length_penalty?: number | null;
+  @IsBoolean() skip_special_tokens?: boolean | null;
+  @IsBoolean() spaces_between_special_tokens?: boolean | null;
+  @IsBoolean() add_special_tokens?: boolean | null;
 
-const OF_CHAT: Fields = {
-  ...SAMPLING,
-  chat_template: STRING,
-  media_io_kwargs: OBJECT,
-  mm_processor_kwargs: OBJECT,
-  return_assistant_tokens_mask: BOOLEAN,
-};
+  @IsArray()
+  @IsInt({ each: true })
+  @ArrayMaxSize(MAX_LOGPROB_TOKEN_IDS, BY_SCHEMA)
+  logprob_token_ids?: readonly number[] | null;
 
-/** Body of POST /v1/completions with the whole of vLLM's schema. */
-export class StrictCompletionDto extends CompletionDto {
-  readonly use_beam_search?: boolean | null;
+  @IsString() session_id?: string | null;
+  @IsBoolean() return_token_offsets?: boolean | null;
+  @IsObject() ec_transfer_params?: object | null;
+  @Is(EXTRA_ARGUMENTS) vllm_xargs?: object | null;
+  @IsObject() repetition_detection?: object | null;
+  @IsInt() @Min(1, BY_SCHEMA) stream_interval?: number | null;
+  @IsInt() @Min(0, BY_SCHEMA) routed_experts_prompt_start?: number | null;
+  @IsString() suffix?: string | null;
 }
 
-/** Body of POST /v1/chat/completions with the whole of vLLM's schema. */
-export class StrictChatDto extends ChatDto {
-  readonly use_beam_search?: boolean | null;
-}
-
-for (const [field, shape] of Object.entries(OF_COMPLETIONS)) {
-  declareField(StrictCompletionDto.prototype, field, { shape });
-}
-for (const [field, shape] of Object.entries(OF_CHAT)) {
-  declareField(StrictChatDto.prototype, field, { shape });
+/** The same for chats. */
+export class StrictChatFields extends StrictCompletionFields {
+  @IsString() chat_template?: string | null;
+  @IsObject() media_io_kwargs?: object | null;
+  @IsObject() mm_processor_kwargs?: object | null;
+  @IsBoolean() return_assistant_tokens_mask?: boolean | null;
 }

@@ -36,15 +36,25 @@ const bad = (message: string, param: string | null = null) => ({
   param,
   code: 400,
 });
-/** vLLM names the parameter, with its value if there is one. */
-const named = (message: string, param: string, value?: string) =>
-  bad(`${message} (parameter=${param}${value === undefined ? '' : `, value=${value}`})`, param);
-const schema = (type: string, field: string, rest: string) => ({
-  message: `1 validation error:\n  {'type': '${type}', 'loc': ('body', '${field}'), ${rest}}`,
+/** vLLM names the parameter in some errors. */
+const named = (message: string, param: string) => bad(message, param);
+const schema = (field: string, message: string) => ({
+  message,
   type: 'Bad Request',
   param: `body.${field}`,
   code: 400,
 });
+const below = (kind: string, field: string, least: number, got: number): string =>
+  `Invalid '${field}': ${kind} below minimum value. Expected a value >= ${least}, but got ${got} ` +
+  'instead.';
+const above = (kind: string, field: string, most: number, got: number): string =>
+  `Invalid '${field}': ${kind} above maximum value. Expected a value <= ${most}, but got ${got} ` +
+  'instead.';
+const positive = (field: string): string =>
+  `Invalid '${field}': expected a value > 0, but got 0 instead.`;
+
+const int64 = (field: string): string =>
+  `Invalid '${field}': expected an integer from -9223372036854775808 to 9223372036854775807.`;
 
 type Row = [condition: string, body: object, error: object, endpoints?: readonly Endpoint[]];
 
@@ -53,58 +63,45 @@ const ALWAYS: readonly Row[] = [
   [
     'a presence penalty out of range',
     { presence_penalty: 2.5 },
-    bad('presence_penalty must be in [-2, 2], got 2.5.'),
+    bad(above('decimal', 'presence_penalty', 2, 2.5)),
   ],
   [
     'a frequency penalty out of range',
     { frequency_penalty: -3 },
-    bad('frequency_penalty must be in [-2, 2], got -3.0.'),
+    bad(below('decimal', 'frequency_penalty', -2, -3)),
   ],
   [
     'a negative temperature',
     { temperature: -1 },
-    named('temperature must be non-negative, got -1.0.', 'temperature', '-1.0'),
+    named(below('decimal', 'temperature', 0, -1), 'temperature'),
   ],
   [
     'a temperature above 2',
     { temperature: 2.5 },
-    named('temperature must be in [0, 2], got 2.5.', 'temperature', '2.5'),
+    named(above('decimal', 'temperature', 2, 2.5), 'temperature'),
   ],
-  ['top_p 0', { top_p: 0 }, named('top_p must be in (0, 1], got 0.0.', 'top_p', '0.0')],
-  ['top_k -2', { top_k: -2 }, bad('top_k must be 0 (disable), or at least 1, got -2.')],
-  ['min_p 2', { min_p: 2 }, bad('min_p must be in [0, 1], got 2.0.')],
-  [
-    'repetition_penalty 0',
-    { repetition_penalty: 0 },
-    bad('repetition_penalty must be greater than zero, got 0.0.'),
-  ],
-  [
-    'max_tokens 0',
-    { max_tokens: 0 },
-    named('max_tokens must be at least 1, got 0.', 'max_tokens', '0'),
-  ],
+  ['top_p 0', { top_p: 0 }, named(positive('top_p'), 'top_p')],
+  ['top_k -2', { top_k: -2 }, bad(below('integer', 'top_k', -1, -2))],
+  ['min_p 2', { min_p: 2 }, bad(above('decimal', 'min_p', 1, 2))],
+  ['repetition_penalty 0', { repetition_penalty: 0 }, bad(positive('repetition_penalty'))],
+  ['max_tokens 0', { max_tokens: 0 }, named(below('integer', 'max_tokens', 1, 0), 'max_tokens')],
   [
     'max_tokens beyond the context',
     { max_tokens: 301 },
     named(
-      'max_tokens=301 cannot be greater than max_model_len=max_total_tokens=300. Please ' +
-        'request fewer output tokens.',
+      'max_tokens is too large: 301. This model supports at most 300 completion tokens, ' +
+        'whereas you provided 301.',
       'max_tokens',
-      '301',
     ),
   ],
-  [
-    'a negative min_tokens',
-    { min_tokens: -1 },
-    bad('min_tokens must be greater than or equal to 0, got -1.'),
-  ],
+  ['a negative min_tokens', { min_tokens: -1 }, bad(below('integer', 'min_tokens', 0, -1))],
   [
     'min_tokens above max_tokens',
     { min_tokens: 9, max_tokens: 8 },
     bad('min_tokens must be less than or equal to max_tokens=8, got 9.'),
   ],
-  ['n 0', { n: 0 }, bad('n must be at least 1, got 0.')],
-  ['n 16,385', { n: 16_385 }, bad('n must be at most 16384, got 16385.')],
+  ['n 0', { n: 0 }, bad(below('integer', 'n', 1, 0))],
+  ['n 16,385', { n: 16_385 }, bad(above('integer', 'n', 16_384, 16_385))],
   [
     'several greedy choices',
     { n: 2, temperature: 0 },
@@ -113,24 +110,22 @@ const ALWAYS: readonly Row[] = [
   [
     'too many logprobs',
     { logprobs: 21 },
-    named(
-      'Requested sample logprobs of 21, which is greater than max allowed: 20',
-      'logprobs',
-      '21',
-    ),
+    named(above('integer', 'logprobs', 20, 21), 'logprobs'),
     ['completions'],
   ],
   [
     'too many top_logprobs',
     { logprobs: true, top_logprobs: 21 },
-    named(
-      'Requested sample logprobs of 21, which is greater than max allowed: 20',
-      'top_logprobs',
-      '21',
-    ),
+    named(above('integer', 'top_logprobs', 20, 21), 'top_logprobs'),
     ['chat'],
   ],
-  ['an empty stop string', { stop: ['a', ''] }, bad('stop cannot contain an empty string.')],
+  [
+    'an empty stop string',
+    { stop: ['a', ''] },
+    bad(
+      "Invalid 'stop': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+    ),
+  ],
   [
     'stream options without a stream',
     { stream_options: {} },
@@ -184,8 +179,8 @@ const ALWAYS: readonly Row[] = [
     'no tools in their list',
     { tools: [] },
     named(
-      '`tools` must not be an empty array. Either provide at least one tool or omit the ' +
-        'field entirely.',
+      "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty " +
+        'array instead.',
       'tools',
     ),
     ['chat'],
@@ -196,6 +191,7 @@ const ALWAYS: readonly Row[] = [
     bad('Cannot set both `continue_final_message` and `add_generation_prompt` to True.'),
     ['chat'],
   ],
+  ['a seed beyond 64 bits', { seed: 2 ** 63 }, schema('seed', int64('seed'))],
   ['a suffix', { suffix: 'x' }, bad('suffix is not currently supported'), ['completions']],
 ];
 
@@ -219,47 +215,30 @@ const STRICT: readonly Row[] = [
     bad('tool_choice="required" requires --tool-call-parser to be set'),
     ['chat'],
   ],
-  [
-    'a seed beyond 64 bits',
-    { seed: 1e19 },
-    schema(
-      'less_than_equal',
-      'seed',
-      "'msg': 'Input should be less than or equal to 9223372036854775807', 'input': " +
-        '10000000000000000000',
-    ),
-  ],
+  ['a priority beyond 64 bits', { priority: 1e19 }, schema('priority', int64('priority'))],
   [
     'a stream interval of 0',
     { stream_interval: 0 },
-    schema(
-      'greater_than_equal',
-      'stream_interval',
-      "'msg': 'Input should be greater than or equal to 1', 'input': 0, 'ctx': {'ge': 1}",
-    ),
+    schema('stream_interval', below('integer', 'stream_interval', 1, 0)),
   ],
   [
     'a negative start of routed experts',
     { routed_experts_prompt_start: -1 },
-    schema(
-      'greater_than_equal',
-      'routed_experts_prompt_start',
-      "'msg': 'Input should be greater than or equal to 0', 'input': -1, 'ctx': {'ge': 0}",
-    ),
+    schema('routed_experts_prompt_start', below('integer', 'routed_experts_prompt_start', 0, -1)),
   ],
   ...(
     [
-      ['length_penalty', 'x', 'float_type', 'Input should be a valid number'],
-      ['skip_special_tokens', 'x', 'bool_type', 'Input should be a valid boolean'],
-      ['spaces_between_special_tokens', 'x', 'bool_type', 'Input should be a valid boolean'],
-      ['add_special_tokens', 'x', 'bool_type', 'Input should be a valid boolean'],
-      ['ec_transfer_params', 'x', 'dict_type', 'Input should be a valid dictionary'],
-      ['vllm_xargs', 'x', 'dict_type', 'Input should be a valid dictionary'],
-      ['logprob_token_ids', 'x', 'list_type', 'Input should be a valid list'],
+      ['length_penalty', 'a number'],
+      ['skip_special_tokens', 'a boolean'],
+      ['spaces_between_special_tokens', 'a boolean'],
+      ['add_special_tokens', 'a boolean'],
+      ['ec_transfer_params', 'an object'],
+      ['vllm_xargs', 'an object with strings, numbers or lists of them'],
+      ['logprob_token_ids', 'an array of integers'],
     ] as const
-  ).map(([field, value, type, message]): Row => {
-    const error = schema(type, field, `'msg': '${message}', 'input': '${value}'`);
-    return [`${field} of the wrong type`, { [field]: value }, error];
+  ).map(([field, expected]): Row => {
+    const message = `Invalid type for '${field}': expected ${expected}, but got a string instead.`;
+    return [`${field} of the wrong type`, { [field]: 'x' }, schema(field, message)];
   }),
 ];
 

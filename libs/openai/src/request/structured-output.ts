@@ -1,9 +1,8 @@
 import { isObject } from '@baton/kernel';
 import { type Constraint, constrain, ConstraintError, type StructuredText } from '@baton/text';
-import { missingField } from '../refusal/schema-error';
-import { valueError } from '../refusal/request-error';
+import { missingField, valueError } from '../refusal/request-error';
 import { parseNested } from './parse-body';
-import type { FormatField, SamplingDto } from './sampling.dto';
+import type { FormatField, SamplingFields } from './sampling.dto';
 
 /** OpenAI's rule for the name of a schema. */
 const SCHEMA_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -26,7 +25,7 @@ export const GUIDED_FIELDS = [
  * The constraint of `response_format` or `structured_outputs`. Undefined for free text. Throws
  * `BatonError` when no answer can meet it.
  */
-export function constraintOf(dto: SamplingDto): StructuredText | undefined {
+export function constraintOf(dto: SamplingFields): StructuredText | undefined {
   const { response_format: format, structured_outputs: outputs } = dto;
   const ofFormat = format === undefined || format === null ? undefined : fromFormat(format);
   const older = olderOutputs(dto);
@@ -43,7 +42,7 @@ export function constraintOf(dto: SamplingDto): StructuredText | undefined {
  * `structured_outputs` in the form of vLLM before 0.12: separate fields of the request. Undefined:
  * none is used.
  */
-function olderOutputs(dto: SamplingDto): Outputs | undefined {
+function olderOutputs(dto: SamplingFields): Outputs | undefined {
   const outputs = {
     json: dto.guided_json,
     regex: dto.guided_regex,

@@ -14,7 +14,7 @@ import type { RequestLimits } from '../limits';
 import { fittingTools } from '../turn/fitting-tools';
 import type { OpenTurn } from '../turn/open-turn';
 import { type ToolDefinition, type ToolSource, type ToolWish, toolWish } from './tool-choice';
-import type { ChoiceField, CustomField, FunctionField, ToolField, ToolsDto } from './tools.dto';
+import type { ChoiceField, CustomField, FunctionField, ToolField, ToolFields } from './tools.dto';
 
 /** llm-d-inference-sim's `tool-call-extra-call-probability`. */
 const EXTRA_CALL_PROBABILITY = 0.45;
@@ -37,7 +37,7 @@ const PLAIN: CallShape = { kind: 'tools', finishReason: 'tool_calls' };
 export const NO_TOOLS: ToolUse = { definitions: [], offer: undefined, shape: PLAIN };
 
 /** The use of a request's tools at this point of its conversation. */
-export function toolUse(dto: ToolsDto, limits: RequestLimits, turn: OpenTurn): ToolUse {
+export function toolUse(dto: ToolFields, limits: RequestLimits, turn: OpenTurn): ToolUse {
   const source = sourceOf(dto, limits.dialect);
   if (source === undefined) return NO_TOOLS;
   checkNames(source, limits.dialect);
@@ -82,7 +82,7 @@ function callsWanted(
 }
 
 /** Undefined: the request has no tools. */
-function sourceOf(dto: ToolsDto, dialect: Dialect): ToolSource | undefined {
+function sourceOf(dto: ToolFields, dialect: Dialect): ToolSource | undefined {
   const functions = dto.functions ?? [];
   if (dto.tools !== undefined && dto.tools !== null) {
     if (functions.length > 0) {

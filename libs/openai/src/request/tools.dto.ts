@@ -1,86 +1,65 @@
-import { isObject } from '@baton/kernel';
-import { Is, Within } from './rules';
-import { SamplingDto } from './sampling.dto';
-import { anyOf, BOOLEAN, arrayOf, OBJECT, recordOf, type Shape, STRING } from './shapes';
+import {
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsDefined,
+  IsObject,
+  IsString,
+  ValidateIf,
+} from 'class-validator';
+import { NAMED, Nested, OrText, RefusesUnknown } from '../body/declare';
+import { SamplingFields } from './sampling.dto';
 
-const FUNCTION = recordOf({
-  name: { shape: STRING, isRequired: true },
-  description: { shape: STRING },
-  parameters: { shape: OBJECT },
-  strict: { shape: BOOLEAN },
-});
+/** Fields of functions and of calls without effect: LangChain, LiteLLM and SDKs send them. */
+export const OF_FUNCTIONS = new Set([
+  'cache_control',
+  'parsed_arguments',
+  'provider_specific_fields',
+]);
 
-const CUSTOM = recordOf({
-  name: { shape: STRING, isRequired: true },
-  description: { shape: STRING },
-  format: { shape: OBJECT },
-});
-
-const FUNCTION_TOOL = recordOf({
-  type: { shape: STRING },
-  function: { shape: FUNCTION, isRequired: true },
-});
-
-const CUSTOM_TOOL = recordOf({
-  type: { shape: STRING },
-  custom: { shape: CUSTOM, isRequired: true },
-});
-
-/** The type of a tool determines its other required fields. */
-const TOOL: Shape = {
-  ...FUNCTION_TOOL,
-  schema: { anyOf: [FUNCTION_TOOL.schema, CUSTOM_TOOL.schema] },
-  check: (value) =>
-    (isObject(value) && value['type'] === 'custom' ? CUSTOM_TOOL : FUNCTION_TOOL).check(value),
-};
-
-export interface FunctionField {
-  readonly name: string;
-  readonly description?: string | null;
-  readonly parameters?: Readonly<Record<string, unknown>> | null;
-  readonly strict?: boolean | null;
+@RefusesUnknown(OF_FUNCTIONS)
+export class FunctionField {
+  @IsDefined() @IsString() name!: string;
+  @IsString() description?: string | null;
+  @IsObject() parameters?: Readonly<Record<string, unknown>> | null;
+  @IsBoolean() strict?: boolean | null;
 }
 
-export interface CustomField {
-  readonly name: string;
-  readonly description?: string | null;
-  readonly format?: Readonly<Record<string, unknown>> | null;
+@RefusesUnknown()
+export class CustomField {
+  @IsDefined() @IsString() name!: string;
+  @IsString() description?: string | null;
+  @IsObject() format?: Readonly<Record<string, unknown>> | null;
 }
 
-export interface ToolField {
-  readonly type?: string | null;
-  readonly function?: FunctionField;
-  readonly custom?: CustomField;
+/** The type of a tool determines its other required field. */
+@RefusesUnknown(new Set(['cache_control']))
+export class ToolField {
+  @IsString() type?: string | null;
+
+  @ValidateIf(({ type }: ToolField) => type !== 'custom')
+  @IsDefined()
+  @Nested(FunctionField)
+  function?: FunctionField;
+
+  @ValidateIf(({ type }: ToolField) => type === 'custom')
+  @IsDefined()
+  @Nested(CustomField)
+  custom?: CustomField;
 }
 
 /** A word, or an object with the choice. */
 export type ChoiceField = string | Readonly<Record<string, unknown>>;
 
 /** The fields with which a chat request offers functions, including the older ones. */
-export class ToolsDto extends SamplingDto {
-  @Is(arrayOf(TOOL))
-  @Within((value: readonly ToolField[]) =>
-    value.length === 0
-      ? {
-          message:
-            '`tools` must not be an empty array. Either provide at least one tool or omit ' +
-            'the field entirely.',
-          named: true,
-          beyond: { code: 'empty_array', bound: 1, got: 0 },
-        }
-      : undefined,
-  )
+export class ToolFields extends SamplingFields {
+  @IsArray()
+  @ArrayMinSize(1, NAMED)
+  @Nested(ToolField, { each: true })
   tools?: readonly ToolField[] | null;
 
-  @Is(anyOf(STRING, OBJECT))
-  tool_choice?: ChoiceField | null;
-
-  @Is(BOOLEAN)
-  parallel_tool_calls?: boolean | null;
-
-  @Is(arrayOf(FUNCTION))
-  functions?: readonly FunctionField[] | null;
-
-  @Is(anyOf(STRING, OBJECT))
-  function_call?: ChoiceField | null;
+  @OrText() @IsObject() tool_choice?: ChoiceField | null;
+  @IsBoolean() parallel_tool_calls?: boolean | null;
+  @IsArray() @Nested(FunctionField, { each: true }) functions?: readonly FunctionField[] | null;
+  @OrText() @IsObject() function_call?: ChoiceField | null;
 }

@@ -1,7 +1,7 @@
 import type { Tokenizer } from '@baton/text';
 import { valueError } from '../refusal/request-error';
 import type { RequestLimits } from '../limits';
-import type { SamplingDto } from './sampling.dto';
+import type { SamplingFields } from './sampling.dto';
 
 /** First guess of characters per token when only the end of a long text is needed. */
 const FIRST_GUESS = 8;
@@ -14,7 +14,7 @@ export class Truncation {
   private readonly most: number | undefined;
   private readonly keepsEnd: boolean;
 
-  constructor(dto: SamplingDto, limits: RequestLimits) {
+  constructor(dto: SamplingFields, limits: RequestLimits) {
     const requested = dto.truncate_prompt_tokens ?? undefined;
     this.most = requested === -1 ? limits.maxModelLen - 1 : requested;
     this.keepsEnd = (dto.truncation_side ?? 'left') === 'left';

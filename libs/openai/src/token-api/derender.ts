@@ -3,75 +3,66 @@ import type { AnswerHead } from '../answer/answer-head';
 import type { Endpoint } from '../generation-request';
 import type { FinalChoice } from '../answer/render-final';
 import type { RequestLimits } from '../limits';
-import { anyOf, arrayOf, BOOLEAN, INTEGER, OBJECT, recordOf, STRING } from '../request/shapes';
-import { Is, validateBody, Within } from '../request/rules';
-import { objectBody, servedModel } from '../request/parse-body';
-import { TOKEN_IDS } from '../request/sampling.dto';
+import { IsArray, IsBoolean, IsDefined, IsInt, IsObject, IsString } from 'class-validator';
+import { checkedBody } from '../body/checked-body';
+import { Holds, Is, NAMED, Nested } from '../body/declare';
+import { INTEGERS, STOP_REASON, TOKEN_IDS } from '../body/types';
+import { servedModel } from '../request/parse-body';
 import { usageJson } from '../answer/usage';
 import { valueError } from '../refusal/request-error';
 import { vllmBody, vllmChoice } from '../answer/vllm-final-shape';
 
 const REASONS = ['stop', 'length', 'abort', 'cache_threshold'];
 
-const CHOICE = recordOf({
-  index: { shape: INTEGER },
-  token_ids: { shape: TOKEN_IDS, isRequired: true },
-  finish_reason: { shape: STRING },
-  logprobs: { shape: OBJECT },
-  stop_reason: { shape: anyOf(STRING, INTEGER) },
-  include_stop_str_in_output: { shape: BOOLEAN },
-});
-
-const GENERATED = recordOf({
-  request_id: { shape: STRING },
-  choices: { shape: arrayOf(CHOICE), isRequired: true },
-});
-
-interface GeneratedChoice {
-  readonly index?: number | null;
-  readonly token_ids: readonly number[];
-  readonly finish_reason?: string | null;
-  readonly logprobs?: object | null;
-  readonly stop_reason?: string | number | null;
-  readonly include_stop_str_in_output?: boolean | null;
+class GeneratedChoice {
+  @IsInt() index?: number | null;
+  @IsDefined() @Is(TOKEN_IDS) token_ids!: readonly number[];
+  @IsString() finish_reason?: string | null;
+  @IsObject() logprobs?: object | null;
+  @Is(STOP_REASON) stop_reason?: string | number | null;
+  @IsBoolean() include_stop_str_in_output?: boolean | null;
 }
 
-interface Generated {
-  readonly choices: readonly GeneratedChoice[];
+class Generated {
+  @IsString() request_id?: string | null;
+
+  @IsDefined()
+  @IsArray()
+  @Nested(GeneratedChoice, { each: true })
+  choices!: readonly GeneratedChoice[];
 }
 
-class DerenderDto {
-  @Is(STRING)
-  model?: string | null;
+class DerenderFields {
+  @IsString() model?: string | null;
 
-  @Is(BOOLEAN)
-  @Within((value: boolean) =>
-    value ? { message: 'stream is not currently supported', named: true } : undefined,
+  @Holds(
+    (value) => (value === true ? { message: 'stream is not currently supported' } : undefined),
+    NAMED,
   )
+  @IsBoolean()
   stream?: boolean | null;
 }
 
-export class DerenderChatDto extends DerenderDto {
-  @Is(GENERATED, { isRequired: true })
-  generate_response!: Generated;
-
-  @Is(INTEGER)
-  prompt_tokens?: number | null;
+/** Body of POST /v1/chat/completions/derender. */
+export class DerenderChatRequest extends DerenderFields {
+  @IsDefined() @Nested(Generated) generate_response!: Generated;
+  @IsInt() prompt_tokens?: number | null;
 
   /**
    * The original request. Its tools and its reasoning would need a parser, which a vLLM server
    * without one also lacks.
    */
-  @Is(OBJECT)
-  chat_request?: object | null;
+  @IsObject() chat_request?: object | null;
 }
 
-export class DerenderCompletionDto extends DerenderDto {
-  @Is(arrayOf(GENERATED), { isRequired: true })
+/** Body of POST /v1/completions/derender. */
+export class DerenderCompletionRequest extends DerenderFields {
+  @IsDefined()
+  @IsArray()
+  @Nested(Generated, { each: true })
   generate_responses!: readonly Generated[];
 
-  @Is(anyOf(INTEGER, arrayOf(INTEGER)))
-  prompt_tokens?: number | readonly number[] | null;
+  @Is(INTEGERS) prompt_tokens?: number | readonly number[] | null;
 }
 
 type Head = Pick<AnswerHead, 'id' | 'created' | 'systemFingerprint'>;
@@ -81,7 +72,7 @@ type Head = Pick<AnswerHead, 'id' | 'created' | 'systemFingerprint'>;
  * `/inference/v1/generate`. Throws `BatonError`.
  */
 export function derenderChatBody(body: unknown, limits: RequestLimits, head: Head): string {
-  const dto = validateBody(new DerenderChatDto(), objectBody(body));
+  const dto = checkedBody(DerenderChatRequest, body, limits);
   const answer = { model: servedModel(dto.model, limits), head, limits };
   return written('chat', {
     ...answer,
@@ -94,7 +85,7 @@ export function derenderChatBody(body: unknown, limits: RequestLimits, head: Hea
  * Like `derenderChatBody`, for a completion, which can have several prompts. Throws `BatonError`.
  */
 export function derenderCompletionBody(body: unknown, limits: RequestLimits, head: Head): string {
-  const dto = validateBody(new DerenderCompletionDto(), objectBody(body));
+  const dto = checkedBody(DerenderCompletionRequest, body, limits);
   const { prompt_tokens: counts = 0, generate_responses: generated } = dto;
   const promptTokens = counted([counts ?? 0].flat());
   const answer = { model: servedModel(dto.model, limits), head, limits };

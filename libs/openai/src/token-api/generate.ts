@@ -1,16 +1,16 @@
 import { isObject } from '@baton/kernel';
 import { asciiJson, type OutputPlan } from '@baton/text';
-import { BOOLEAN, OBJECT, STRING } from '../request/shapes';
+import { ArrayMinSize, IsBoolean, IsDefined, IsObject, IsString } from 'class-validator';
+import { checkedBody } from '../body/checked-body';
+import { Is } from '../body/declare';
+import { TOKEN_IDS } from '../body/types';
 import {
   type FinalContext,
   type FinalFacts,
   type FinishedSequence,
   renderFinal,
 } from '../answer/render-final';
-import { Is, validateBody, Within } from '../request/rules';
-import { objectBody } from '../request/parse-body';
 import { parseCompletion } from '../request/parse-completion';
-import { TOKEN_IDS } from '../request/sampling.dto';
 import { valueError } from '../refusal/request-error';
 import type { GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
@@ -26,21 +26,12 @@ const PASSED_ON = [
   'stream_options',
 ] as const;
 
-export class GenerateDto {
-  @Is(STRING)
-  request_id?: string | null;
-
-  @Is(TOKEN_IDS, { isRequired: true })
-  @Within((value: readonly number[]) =>
-    value.length === 0 ? { message: 'token_ids must have at least one entry.' } : undefined,
-  )
-  token_ids!: readonly number[];
-
-  @Is(OBJECT, { isRequired: true })
-  sampling_params!: Readonly<Record<string, unknown>>;
-
-  @Is(BOOLEAN)
-  stream?: boolean | null;
+/** Body of POST /inference/v1/generate. */
+export class GenerateRequest {
+  @IsString() request_id?: string | null;
+  @IsDefined() @ArrayMinSize(1) @Is(TOKEN_IDS) token_ids!: readonly number[];
+  @IsDefined() @IsObject() sampling_params!: Readonly<Record<string, unknown>>;
+  @IsBoolean() stream?: boolean | null;
 }
 
 /**
@@ -48,15 +39,14 @@ export class GenerateDto {
  * `sampling_params` are those of a completion. Throws `BatonError` with the first error.
  */
 export function parseGenerate(body: unknown, limits: RequestLimits): GenerationRequest {
-  const fields = objectBody(body);
-  const dto = validateBody(new GenerateDto(), fields);
+  const dto = checkedBody(GenerateRequest, body, limits);
   const { extra_args: extra, ...sampling } = dto.sampling_params;
   if (sampling['echo'] === true) {
     throw valueError({ field: 'sampling_params.echo', message: 'echo is not supported here' });
   }
   const nested = isObject(extra) ? { kv_transfer_params: extra['kv_transfer_params'] } : {};
-  const passedOn = PASSED_ON.filter((name) => fields[name] !== undefined);
-  const own = Object.fromEntries(passedOn.map((name) => [name, fields[name]]));
+  const passedOn = PASSED_ON.filter((name) => dto[name] !== undefined);
+  const own = Object.fromEntries(passedOn.map((name) => [name, dto[name]]));
   return parseCompletion(
     { stream: false, ...sampling, ...nested, ...own, prompt: dto.token_ids },
     limits,

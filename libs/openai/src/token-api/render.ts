@@ -1,7 +1,7 @@
 import { asciiJson } from '@baton/text';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
-import { objectBody } from '../request/parse-body';
+import { objectBody } from '../body/checked-body';
 import { parseChat } from '../request/parse-chat';
 import { parseCompletion } from '../request/parse-completion';
 

@@ -1,29 +1,23 @@
-import { BOOLEAN, STRING } from '../request/shapes';
-import { Is } from '../request/rules';
-import { TOKEN_IDS } from '../request/sampling.dto';
+import { IsBoolean, IsDefined, IsString, ValidateIf } from 'class-validator';
+import { Is } from '../body/declare';
+import { TOKEN_IDS } from '../body/types';
 
-class TokensDto {
-  @Is(STRING)
-  model?: string | null;
+class TokensFields {
+  @IsString() model?: string | null;
 }
 
-/** The fields that both forms of POST /tokenize have. */
-export class TokenizeDto extends TokensDto {
-  @Is(BOOLEAN)
-  add_special_tokens?: boolean | null;
+/** Body of POST /tokenize: a text, or the messages of a chat. */
+export class TokenizeRequest extends TokensFields {
+  @IsBoolean() add_special_tokens?: boolean | null;
+  @IsBoolean() return_token_strs?: boolean | null;
 
-  @Is(BOOLEAN)
-  return_token_strs?: boolean | null;
-}
-
-/** The form for a text. */
-export class TokenizeTextDto extends TokenizeDto {
-  @Is(STRING, { isRequired: true })
+  @ValidateIf(({ messages }: { readonly messages?: unknown }) => (messages ?? null) === null)
+  @IsDefined()
+  @IsString()
   prompt!: string;
 }
 
 /** Body of POST /detokenize. */
-export class DetokenizeDto extends TokensDto {
-  @Is(TOKEN_IDS, { isRequired: true })
-  tokens!: readonly number[];
+export class DetokenizeRequest extends TokensFields {
+  @IsDefined() @Is(TOKEN_IDS) tokens!: readonly number[];
 }

@@ -8,11 +8,11 @@ import {
   type Tokenizer,
 } from '@baton/text';
 import { chatPromptIds, hasMessages } from '../request/chat-prompt';
-import { objectBody, servedModel } from '../request/parse-body';
-import { validateBody } from '../request/rules';
+import { checkedBody } from '../body/checked-body';
+import { servedModel } from '../request/parse-body';
 import { valueError } from '../refusal/request-error';
 import type { RequestLimits } from '../limits';
-import { DetokenizeDto, TokenizeDto, TokenizeTextDto } from './tokens.dto';
+import { DetokenizeRequest, TokenizeRequest } from './tokens.dto';
 
 /** Most tokens of one text, so that it does not delay other requests. */
 const MAX_TOKENS = 2 ** 20;
@@ -22,15 +22,14 @@ const MAX_TOKENS = 2 ** 20;
  * The tokenizer adds no special tokens, so `add_special_tokens` has no effect. Throws `BatonError`.
  */
 export function tokenizeBody(body: unknown, limits: RequestLimits): string {
-  const fields = objectBody(body);
-  const dto = validateBody(new TokenizeDto(), fields);
+  const dto = checkedBody(TokenizeRequest, body, limits);
   const { tokenizer, maxModelLen } = limits;
-  const ids = hasMessages(fields)
-    ? chatPromptIds(fields, limits, true)
-    : tokenizer.encode(validateBody(new TokenizeTextDto(), fields).prompt, MAX_TOKENS);
+  const ids = hasMessages(dto)
+    ? chatPromptIds({ ...dto }, limits, true)
+    : tokenizer.encode(dto.prompt, MAX_TOKENS);
   if (ids.length > MAX_TOKENS) {
     const message = `A text of more than ${MAX_TOKENS} tokens is not tokenized.`;
-    throw valueError({ field: hasMessages(fields) ? 'messages' : 'prompt', message });
+    throw valueError({ field: hasMessages(dto) ? 'messages' : 'prompt', message });
   }
   servedModel(dto.model, limits);
   return rawObject({
@@ -47,7 +46,7 @@ function namesOf(ids: ArrayLike<number>, tokenizer: Tokenizer): string[] {
 
 /** The answer of POST /detokenize. Throws `BatonError` for ids outside the vocabulary. */
 export function detokenizeBody(body: unknown, limits: RequestLimits): string {
-  const dto = validateBody(new DetokenizeDto(), objectBody(body));
+  const dto = checkedBody(DetokenizeRequest, body, limits);
   servedModel(dto.model, limits);
   const { tokenizer } = limits;
   const foreign = dto.tokens.find((id) => !tokenizer.hasToken(id));

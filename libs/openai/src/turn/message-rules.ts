@@ -1,5 +1,5 @@
-import { missingField } from '../refusal/schema-error';
-import { RequestError, valueError } from '../refusal/request-error';
+import { missingField, RequestError, valueError } from '../refusal/request-error';
+import { notAmong } from '../body/refusal';
 import type { RequestLimits } from '../limits';
 import type { SpokenMessage } from './open-turn';
 
@@ -27,15 +27,11 @@ export function checkMessages(
 }
 
 function wrongRole(role: string, field: string): RequestError {
-  const names = ROLES.map((name) => `'${name}'`);
-  const listed = `${names.slice(0, -1).join(', ')}, and ${names.at(-1)}`;
-  const message = `Invalid value: '${role.slice(0, 100)}'. Supported values are: ${listed}.`;
-  return valueError({ field, message });
+  return valueError({ field, message: notAmong(role, ROLES) });
 }
 
 function noContent(field: string): RequestError {
   const expected = 'one of a string or array of objects';
   const message = `Invalid type for '${field}': expected ${expected}, but got null instead.`;
-  const text = { message, param: field };
-  return new RequestError('invalid_type', { ...text, code: 'invalid_type' }, text);
+  return new RequestError('invalid_type', { message, param: field, code: 'invalid_type' });
 }

@@ -4,12 +4,12 @@ import {
   fileName,
   isConfigKey,
   keyOf,
-  nearestName,
   optionOf,
   readTyped,
   UsageError,
   whereIn,
 } from '@baton/config';
+import { nearestName } from '@baton/kernel';
 
 /**
  * The option of this name with a value from YAML or JSON.

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { fileName, nearestName, UsageError } from '@baton/config';
-import { secondsToUs } from '@baton/kernel';
+import { fileName, UsageError } from '@baton/config';
+import { nearestName, secondsToUs } from '@baton/kernel';
 import type { WrittenWorkload } from '@baton/loadgen';
 import {
   drawArrivals,

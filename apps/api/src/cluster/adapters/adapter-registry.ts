@@ -145,7 +145,7 @@ function alreadyLoaded(name: string): RequestError {
 
 function notLoaded(name: string): RequestError {
   const text = { message: `The lora adapter '${name}' cannot be found.`, param: null };
-  return new RequestError('adapter_not_found', text, text);
+  return new RequestError('adapter_not_found', text);
 }
 
 function tooMany(): RequestError {
@@ -154,5 +154,5 @@ function tooMany(): RequestError {
 
 function invalid(message: string): RequestError {
   const text = { message, param: null };
-  return new RequestError('invalid_adapter', text, text);
+  return new RequestError('invalid_adapter', text);
 }

@@ -33,5 +33,5 @@ function isGiven(value: unknown): boolean {
 
 function invalid(message: string): RequestError {
   const text = { message, param: null };
-  return new RequestError('invalid_adapter', text, text);
+  return new RequestError('invalid_adapter', text);
 }

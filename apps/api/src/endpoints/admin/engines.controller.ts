@@ -1,10 +1,9 @@
-import type { Stage } from '@baton/contract';
 import { LiveMembership } from '@baton/engine-host';
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import { BodyPipe } from '../../http/body.pipe';
 import { Describe } from '../../http/operation';
 import { brokerError } from '../../http/broker-error';
-import { ReadPipe } from '../../http/read-pipe';
-import { type JoinOrder, joinOrderOf, roleOf } from './admin-body';
+import { JoinOrder, RoleOrder } from './engine-orders';
 import { type ListedEngine, engineEntry } from './engine-list';
 
 /** The order has begun: 202. The list of engines shows its progress. */
@@ -34,9 +33,9 @@ export class EnginesController {
   })
   @Post()
   @HttpCode(BEGUN)
-  async join(
-    @Body(new ReadPipe(joinOrderOf)) { role, count }: JoinOrder,
-  ): Promise<{ role: string; joining: number }> {
+  async join(@Body(BodyPipe) order: JoinOrder): Promise<{ role: string; joining: number }> {
+    const { role } = order;
+    const count = order.count ?? 1;
     await served(this.membership.join(role, count));
     return { role, joining: count };
   }
@@ -71,7 +70,7 @@ export class EnginesController {
   @HttpCode(BEGUN)
   async changeRole(
     @Param('id') id: string,
-    @Body(new ReadPipe(roleOf)) role: Stage,
+    @Body(BodyPipe) { role }: RoleOrder,
   ): Promise<{ id: string; state: 'draining'; becomes: string }> {
     const { engineId } = await served(this.membership.changeRole(id, role));
     return { id: engineId, state: 'draining', becomes: role };

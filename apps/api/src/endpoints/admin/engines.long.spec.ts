@@ -162,12 +162,24 @@ describe('/admin/engines', () => {
   });
 
   it.each([
-    ['POST', '', { role: 'router' }, 400, "role must be one of 'prefill', 'decode', 'aggregated'."],
-    ['POST', '', { count: 2 }, 400, 'role must be one of'],
-    ['POST', '', { role: 'decode', count: 0 }, 400, 'count must be an integer from 1 to 4096.'],
-    ['POST', '', { role: 'decode', count: 1.5 }, 400, 'count must be an integer'],
+    [
+      'POST',
+      '',
+      { role: 'router' },
+      400,
+      "Supported values are: 'prefill', 'decode', and 'aggregated'.",
+    ],
+    ['POST', '', { count: 2 }, 400, "Missing required parameter: 'role'."],
+    ['POST', '', { role: 'decode', count: 0 }, 400, 'Expected a value >= 1, but got 0 instead.'],
+    [
+      'POST',
+      '',
+      { role: 'decode', count: 1.5 },
+      400,
+      'expected an integer, but got a decimal number',
+    ],
     ['POST', '', { role: 'decode', count: 4096 }, 400, '4098 in all'],
-    ['POST', '', [], 400, 'The body must be a JSON object.'],
+    ['POST', '', [], 400, 'The request body must be a JSON object.'],
     ['POST', '/nobody/role', { role: 'decode' }, 404, "The engine 'nobody' does not exist."],
     ['DELETE', '/nobody', undefined, 404, "The engine 'nobody' does not exist."],
     ['PUT', '', {}, 405, 'Method Not Allowed'],

@@ -6,14 +6,14 @@ import {
   UsageError,
 } from '@baton/config';
 import { BatonError } from '@baton/contract';
+import { objectBody } from '@baton/openai';
 import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import { Describe } from '../../http/operation';
 import { brokerError } from '../../http/broker-error';
 import { CONFIG } from '../../tokens';
 import { ReadPipe } from '../../http/read-pipe';
-import { bodyFields } from './admin-body';
 
-type Fields = ReturnType<typeof bodyFields>;
+type Fields = ReturnType<typeof objectBody>;
 
 /** `settings` change when you send some of them back; `fixed` holds until the cluster restarts. */
 export interface SettingsView {
@@ -46,7 +46,7 @@ export class SettingsController {
   })
   @Post()
   @HttpCode(200)
-  async change(@Body(new ReadPipe(bodyFields)) fields: Fields): Promise<SettingsView> {
+  async change(@Body(new ReadPipe(objectBody)) fields: Fields): Promise<SettingsView> {
     try {
       return this.toView(await this.settings.change(fields));
     } catch (error) {

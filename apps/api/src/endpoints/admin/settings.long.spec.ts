@@ -116,7 +116,7 @@ describe('/admin/config', () => {
     [{ speedup: 2 }, 'speedup cannot change while the cluster runs; these can: faults, '],
     [{ placment: 'pull' }, "unknown option 'placment'; did you mean 'placement'?"],
     [{ faults: [{ ...BUSY, rate: 3 }] }, 'faults[0].rate must be a number from 0.000001 to 1.'],
-    [[], 'The body must be a JSON object.'],
+    [[], 'The request body must be a JSON object.'],
   ])('refuses %j and changes nothing', async (body, sentence) => {
     front = await ApiFixture.start({ config: { enableAdmin: true } });
     const answer = await call(body);

@@ -1,8 +1,10 @@
+import { ChatCompletionBatchRequest, ChatCompletionRequest } from '@baton/openai';
 import { isToBeStored } from '@baton/responses';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LargeBody } from '../../http/body/large-body';
 import { Describe, STREAMED } from '../../http/operation';
+import { EngineBodyPipe } from '../../request/engine-body.pipe';
 import { chatBatchReader, makeCall, TEXT_ENDPOINTS } from '../../request/take/call';
 import { ServedByEngines } from '../../request/served-by-engines';
 import { RequestWay } from '../../request/way';
@@ -24,7 +26,7 @@ export class ChatController {
   })
   @Post()
   chat(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: ChatCompletionRequest,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -40,7 +42,7 @@ export class ChatController {
   })
   @Post('batch')
   chatBatch(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: ChatCompletionBatchRequest,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

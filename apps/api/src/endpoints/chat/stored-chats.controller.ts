@@ -1,7 +1,9 @@
+import { ConversationRequest } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import { Body, Controller, Delete, Get, Header, HttpCode, Post, Query } from '@nestjs/common';
 import { ByTenant, type Owned, OwnedId } from '../../http/access/tenant';
 import type { Tenant } from '../../http/request-context';
+import { BodyPipe } from '../../http/body.pipe';
 import { Describe, PAGING, type QueryParameter } from '../../http/operation';
 import { StoredChatsService } from './stored-chats.service';
 
@@ -40,7 +42,7 @@ export class StoredChatsController {
   @Post(':id')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  update(@OwnedId() at: Owned, @Body() body: unknown): Promise<string> {
+  update(@OwnedId() at: Owned, @Body(BodyPipe) body: ConversationRequest): Promise<string> {
     return this.chats.update(at, body);
   }
 

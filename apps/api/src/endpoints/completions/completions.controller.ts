@@ -1,6 +1,8 @@
+import { CompletionRequest } from '@baton/openai';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
+import { EngineBodyPipe } from '../../request/engine-body.pipe';
 import { makeCall, TEXT_ENDPOINTS } from '../../request/take/call';
 import { ServedByEngines } from '../../request/served-by-engines';
 import { RequestWay } from '../../request/way';
@@ -18,7 +20,7 @@ export class CompletionsController {
   })
   @Post()
   complete(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: CompletionRequest,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

@@ -1,7 +1,9 @@
+import { ConversationRequest } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import {
   Body,
   Controller,
+  DefaultValuePipe,
   Delete,
   Get,
   Header,
@@ -11,6 +13,7 @@ import {
   Query,
 } from '@nestjs/common';
 import { ByTenant, type Owned, OwnedId } from '../../http/access/tenant';
+import { BodyPipe } from '../../http/body.pipe';
 import { Describe, PAGING } from '../../http/operation';
 import type { Tenant } from '../../http/request-context';
 import { ConversationsService } from './conversations.service';
@@ -31,7 +34,10 @@ export class ConversationsController {
   @Post()
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  async create(@ByTenant() owner: Tenant, @Body() body: unknown): Promise<string> {
+  async create(
+    @ByTenant() owner: Tenant,
+    @Body(new DefaultValuePipe({}), BodyPipe) body: ConversationRequest,
+  ): Promise<string> {
     return asciiJson(await this.conversations.create(owner, body));
   }
 
@@ -50,7 +56,7 @@ export class ConversationsController {
   @Post(':id')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  async update(@OwnedId() at: Owned, @Body() body: unknown): Promise<string> {
+  async update(@OwnedId() at: Owned, @Body(BodyPipe) body: ConversationRequest): Promise<string> {
     return asciiJson(await this.conversations.update(at, body));
   }
 
@@ -70,7 +76,7 @@ export class ConversationsController {
   @Post(':id/items')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  addItems(@OwnedId() at: Owned, @Body() body: unknown): Promise<string> {
+  addItems(@OwnedId() at: Owned, @Body(BodyPipe) body: ConversationRequest): Promise<string> {
     return this.conversations.addItems(at, body);
   }
 

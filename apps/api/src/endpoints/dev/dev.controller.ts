@@ -1,4 +1,5 @@
-import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { Body, Controller, DefaultValuePipe, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { BodyPipe } from '../../http/body.pipe';
 import { Describe, NOTHING } from '../../http/operation';
 import { ReadPipe } from '../../http/read-pipe';
 import {
@@ -6,12 +7,12 @@ import {
   forgetOrderOf,
   modeOf,
   type PauseMode,
-  requestIdsOf,
   type SleepOrder,
   sleepOrderOf,
   type SleepTag,
   tagsOf,
 } from './operations-query';
+import { AbortOrder } from './abort-order';
 import { Operator } from './operator';
 import { SleepOrders } from './sleep-orders';
 
@@ -127,8 +128,8 @@ export class DevController {
   @Post('abort_requests')
   @HttpCode(200)
   async abort(
-    @Body(new ReadPipe(requestIdsOf)) ids: readonly string[] | undefined,
+    @Body(new DefaultValuePipe({}), BodyPipe) { request_ids: ids }: AbortOrder,
   ): Promise<{ status: 'aborted'; aborted: number }> {
-    return { status: 'aborted', aborted: await this.operator.abort(ids) };
+    return { status: 'aborted', aborted: await this.operator.abort(ids?.length ? ids : undefined) };
   }
 }

@@ -71,17 +71,6 @@ export function forgetOrderOf(query: Query): ForgetOrder {
   return { forgetsHost: queryFlag(query, 'reset_external') };
 }
 
-/** Ids to abort; undefined: all requests. */
-export function requestIdsOf(body: unknown): readonly string[] | undefined {
-  if (body === undefined || body === null) return undefined;
-  const ids = typeof body === 'object' ? (body as Record<string, unknown>)['request_ids'] : body;
-  if (ids === undefined || ids === null) return undefined;
-  if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) {
-    throw new BatonError('invalid_type', 'request_ids must be a list of strings.', 'request_ids');
-  }
-  return ids.length === 0 ? undefined : ids;
-}
-
 function badQuery(name: string, expected: string): BatonError {
   return new BatonError('invalid_type', `${name} must be ${expected}.`, name);
 }

@@ -1,7 +1,15 @@
+import {
+  EmbeddingRequest,
+  PoolingRequest,
+  RerankRequest,
+  ScoreRequest,
+  VectorRequest,
+} from '@baton/openai';
 import type { BatonConfig } from '@baton/config';
 import { Body, Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe } from '../../http/operation';
+import { EngineBodyPipe } from '../../request/engine-body.pipe';
 import { type EndpointReader, makeCall, type Received } from '../../request/take/call';
 import { ServedByEngines } from '../../request/served-by-engines';
 import { RequestWay } from '../../request/way';
@@ -30,7 +38,7 @@ export class PoolingController {
   })
   @Post('v1/embeddings')
   embeddings(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: EmbeddingRequest,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -43,7 +51,7 @@ export class PoolingController {
   })
   @Post('pooling')
   pooling(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: VectorRequest,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -56,7 +64,7 @@ export class PoolingController {
   })
   @Post('classify')
   classify(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: PoolingRequest,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -69,7 +77,7 @@ export class PoolingController {
   })
   @Post(['score', 'v1/score'])
   score(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: ScoreRequest,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -82,7 +90,7 @@ export class PoolingController {
   })
   @Post(['rerank', 'v1/rerank', 'v2/rerank'])
   rerank(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: RerankRequest,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

@@ -1,9 +1,11 @@
+import { CountTokensRequest, MessagesRequest } from '@baton/openai';
 import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { ByTenant } from '../../http/access/tenant';
 import { Describe, STREAMED } from '../../http/operation';
 import type { Tenant } from '../../http/request-context';
+import { EngineBodyPipe } from '../../request/engine-body.pipe';
 import { makeCall } from '../../request/take/call';
 import { RequestThreads } from '../../request/threads/request-threads';
 import { ServedByEngines } from '../../request/served-by-engines';
@@ -27,7 +29,7 @@ export class MessagesController {
   @Post()
   @ServedByEngines()
   create(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: MessagesRequest,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -41,7 +43,10 @@ export class MessagesController {
   @Post('count_tokens')
   @HttpCode(200)
   @Header('content-type', 'application/json')
-  countTokens(@ByTenant() tenant: Tenant, @Body() body: unknown): Promise<string | Uint8Array> {
+  countTokens(
+    @ByTenant() tenant: Tenant,
+    @Body(EngineBodyPipe) body: CountTokensRequest,
+  ): Promise<string | Uint8Array> {
     return this.threads.answer('count-tokens', { body, limits: this.catalog.limitsOf(tenant) });
   }
 }

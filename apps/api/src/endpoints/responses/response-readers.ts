@@ -75,7 +75,7 @@ function readAs(
   { body, limits, extra, isCompaction }: ReadParts,
 ): ResponseReading {
   const { loaded, isMessage } = extra as ResponseExtra;
-  const sent = readResponse(isMessage ? messageBody(body) : body, newId);
+  const sent = readResponse(isMessage ? messageBody(body) : body, newId, limits);
   const { draft, context } = continued(isCompaction ? asCompaction(sent) : sent, loaded);
   const local = parseResponse(draft, context, { ...limits, unsupportedTools, refusalProbability });
   const { generation, own, items: _items, dto, ...rest } = local;

@@ -1,4 +1,4 @@
-import { wantsStream } from '@baton/responses';
+import { CreateResponse, wantsStream } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import {
   Body,
@@ -16,6 +16,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Owned, OwnedId } from '../../http/access/tenant';
 import { Describe, PAGING, STREAMED, type QueryParameter } from '../../http/operation';
 import { ServedByEngines } from '../../request/served-by-engines';
+import { EngineBodyPipe } from '../../request/engine-body.pipe';
 import { ResponsesService } from './responses.service';
 import { ResponseSockets } from './socket/response-sockets';
 
@@ -49,7 +50,7 @@ export class ResponsesController {
   @Post()
   @ServedByEngines()
   create(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: CreateResponse,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -71,7 +72,7 @@ export class ResponsesController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   async inputTokens(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: CreateResponse,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
@@ -87,7 +88,7 @@ export class ResponsesController {
   @Post('compact')
   @ServedByEngines()
   compact(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: CreateResponse,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

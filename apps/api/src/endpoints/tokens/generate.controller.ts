@@ -1,6 +1,8 @@
+import { GenerateRequest } from '@baton/openai';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
+import { EngineBodyPipe } from '../../request/engine-body.pipe';
 import { makeCall } from '../../request/take/call';
 import { ServedByEngines } from '../../request/served-by-engines';
 import { RequestWay } from '../../request/way';
@@ -19,7 +21,7 @@ export class GenerateController {
   })
   @Post()
   generate(
-    @Body() body: unknown,
+    @Body(EngineBodyPipe) body: GenerateRequest,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

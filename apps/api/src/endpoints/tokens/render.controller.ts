@@ -1,10 +1,17 @@
-import { answerId } from '@baton/openai';
+import {
+  answerId,
+  ChatCompletionRequest,
+  CompletionRequest,
+  DerenderChatRequest,
+  DerenderCompletionRequest,
+} from '@baton/openai';
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { tenantOf } from '../../http/access/tenant';
 import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
+import { EngineBodyPipe } from '../../request/engine-body.pipe';
 import type { AnswerExtra, BodyAnswer } from '../../request/threads/body-answers';
 import { RequestThreads } from '../../request/threads/request-threads';
 
@@ -30,7 +37,10 @@ export class RenderController {
   @Post('chat/completions/render')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  renderChat(@Body() body: unknown, @Req() request: FastifyRequest): Written {
+  renderChat(
+    @Body(EngineBodyPipe) body: ChatCompletionRequest,
+    @Req() request: FastifyRequest,
+  ): Written {
     return this.written('render-chat', { body, request }, answerId('chat', idOf(request)));
   }
 
@@ -41,7 +51,10 @@ export class RenderController {
   @Post('completions/render')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  renderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): Written {
+  renderCompletion(
+    @Body(EngineBodyPipe) body: CompletionRequest,
+    @Req() request: FastifyRequest,
+  ): Written {
     return this.written(
       'render-completion',
       { body, request },
@@ -56,7 +69,10 @@ export class RenderController {
   @Post('chat/completions/derender')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  derenderChat(@Body() body: unknown, @Req() request: FastifyRequest): Written {
+  derenderChat(
+    @Body(EngineBodyPipe) body: DerenderChatRequest,
+    @Req() request: FastifyRequest,
+  ): Written {
     return this.written(
       'derender-chat',
       { body, request },
@@ -71,7 +87,10 @@ export class RenderController {
   @Post('completions/derender')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  derenderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): Written {
+  derenderCompletion(
+    @Body(EngineBodyPipe) body: DerenderCompletionRequest,
+    @Req() request: FastifyRequest,
+  ): Written {
     const head = this.head(answerId('completions', idOf(request)));
     return this.written('derender-completion', { body, request }, head);
   }

@@ -1,9 +1,10 @@
-import { tokenizerInfoBody } from '@baton/openai';
+import { DetokenizeRequest, TokenizeRequest, tokenizerInfoBody } from '@baton/openai';
 import { Body, Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { ByTenant } from '../../http/access/tenant';
 import { Describe } from '../../http/operation';
 import type { Tenant } from '../../http/request-context';
+import { EngineBodyPipe } from '../../request/engine-body.pipe';
 import { RequestThreads } from '../../request/threads/request-threads';
 
 /**
@@ -20,7 +21,10 @@ export class TokenizeController {
   @Post('tokenize')
   @HttpCode(200)
   @Header('content-type', 'application/json')
-  tokenize(@ByTenant() tenant: Tenant, @Body() body: unknown): Promise<string | Uint8Array> {
+  tokenize(
+    @ByTenant() tenant: Tenant,
+    @Body(EngineBodyPipe) body: TokenizeRequest,
+  ): Promise<string | Uint8Array> {
     return this.threads.answer('tokenize', { body, limits: this.catalog.limitsOf(tenant) });
   }
 
@@ -28,7 +32,10 @@ export class TokenizeController {
   @Post('detokenize')
   @HttpCode(200)
   @Header('content-type', 'application/json')
-  detokenize(@ByTenant() tenant: Tenant, @Body() body: unknown): Promise<string | Uint8Array> {
+  detokenize(
+    @ByTenant() tenant: Tenant,
+    @Body(EngineBodyPipe) body: DetokenizeRequest,
+  ): Promise<string | Uint8Array> {
     return this.threads.answer('detokenize', { body, limits: this.catalog.limitsOf(tenant) });
   }
 

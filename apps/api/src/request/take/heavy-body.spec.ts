@@ -62,6 +62,8 @@ describe('a body', () => {
       sampling_params: { max_new_tokens: 400 },
     },
     { token_ids: [1], sampling_params: { logprobs: 20, max_tokens: 400 } },
+    { messages: MESSAGES, tools: many(513, {}) },
+    { messages: [{ role: 'user', content: many(513, { type: 'text' }) }] },
     new LargeBody(new Uint8Array(1)),
   ])('is heavy by its counts: %j', (body) => {
     expect(isHeavyBody(body)).toBe(true);

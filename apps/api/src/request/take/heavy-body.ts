@@ -34,6 +34,8 @@ const LISTS: readonly (readonly [field: string, most: number])[] = [
   ),
   ['bad_words', 32],
 ];
+/** Most objects and lists in a body: each takes up to 0.1 ms to check on a slow core. */
+const MAX_OBJECTS = 512;
 /** Most sequences that are planned on the event loop. */
 const MAX_SEQUENCES = 16;
 /** Most tokens, times the alternatives shown for each, in one answer. */
@@ -53,10 +55,22 @@ export function isHeavyBody(body: unknown): boolean {
     // A prompt of token ids costs next to nothing per id.
     if (Array.isArray(list) && list.length > most && typeof list[0] !== 'number') return true;
   }
+  if (hasManyObjects(body)) return true;
   if (CONSTRAINING.some((field) => constrains(fields[field]))) return true;
   // In responses an object with the format; for SGLang the prompt.
   if (isObject(fields['text']) && constrains(fields['text'])) return true;
   return MULTIPLYING.some((field) => (fields[field] ?? false) !== false) && isMultiplied(fields);
+}
+
+function hasManyObjects(body: object): boolean {
+  const found: object[] = [body];
+  for (let i = 0; i < found.length; i += 1) {
+    for (const value of Object.values(found[i]!) as unknown[]) {
+      if (typeof value === 'object' && value !== null) found.push(value);
+    }
+    if (found.length > MAX_OBJECTS) return true;
+  }
+  return false;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -65,8 +65,8 @@ export interface PlainRefusal {
   readonly message: string;
   readonly param: string | null;
   readonly retryAfterSeconds: number | undefined;
-  /** vLLM's message, if it differs. */
-  readonly vllm: { readonly message: string; readonly param: string | null } | undefined;
+  /** vLLM's name of the field; undefined for an error of the catalogue. */
+  readonly vllmParam: RequestError['vllmParam'] | undefined;
   /** Undefined for the code of the catalogue. */
   readonly openaiCode: RequestError['openaiCode'];
 }

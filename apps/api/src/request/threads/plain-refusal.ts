@@ -6,13 +6,13 @@ import type { PlainRefusal } from './messages';
 export function plainRefusal(error: BatonError): PlainRefusal {
   const { code, message, param, retryAfterSeconds } = error;
   const given = error instanceof RequestError ? error : undefined;
-  const { vllm, openaiCode } = given ?? {};
-  return { code, message, param, retryAfterSeconds, vllm, openaiCode };
+  const { vllmParam, openaiCode } = given ?? {};
+  return { code, message, param, retryAfterSeconds, vllmParam, openaiCode };
 }
 
 export function refusalFrom(plain: PlainRefusal): BatonError {
-  const { code, message, param, retryAfterSeconds, vllm, openaiCode } = plain;
-  return vllm === undefined
+  const { code, message, param, retryAfterSeconds, vllmParam, openaiCode } = plain;
+  return vllmParam === undefined
     ? new BatonError(code, message, param, retryAfterSeconds)
-    : new RequestError(code, { message, param, code: openaiCode }, vllm);
+    : new RequestError(code, { message, param, code: openaiCode, vllmParam });
 }

@@ -9,13 +9,13 @@ import {
   visibleText,
 } from '@baton/text';
 
-import { anyOf, arrayOf, BOOLEAN, INTEGER, OBJECT, STRING } from '../../request/shapes';
-import { Is, validateBody } from '../../request/rules';
+import { IsBoolean, IsInt, IsObject, IsString } from 'class-validator';
+import { checkedBody, objectBody } from '../../body/checked-body';
+import { Is } from '../../body/declare';
+import { TEXTS, TOKEN_ID_LISTS } from '../../body/types';
 import { LogprobsWriter } from '../../answer/logprobs-json';
-import { objectBody } from '../../request/parse-body';
 import { parseCompletion } from '../../request/parse-completion';
 import { ReportedTokens } from '../../answer/reported-tokens';
-import { TOKEN_IDS } from '../../request/sampling.dto';
 import { valueError } from '../../refusal/request-error';
 import type { FinalContext, FinalFacts, FinishedSequence } from '../../answer/render-final';
 import type { GenerationRequest } from '../../generation-request';
@@ -41,27 +41,14 @@ const SAME = [
  * The supported fields of SGLang's native API (`GenerateReqInput` of
  * sglang/srt/managers/io_struct.py).
  */
-export class SglangGenerateDto {
-  @Is(anyOf(STRING, arrayOf(STRING)))
-  text?: string | readonly string[] | null;
-
-  @Is(anyOf(TOKEN_IDS, arrayOf(TOKEN_IDS)))
-  input_ids?: readonly number[] | readonly (readonly number[])[] | null;
-
-  @Is(OBJECT)
-  sampling_params?: Readonly<Record<string, unknown>> | null;
-
-  @Is(BOOLEAN)
-  stream?: boolean | null;
-
-  @Is(BOOLEAN)
-  return_logprob?: boolean | null;
-
-  @Is(INTEGER)
-  top_logprobs_num?: number | null;
-
-  @Is(STRING)
-  rid?: string | null;
+export class SglangGenerateRequest {
+  @Is(TEXTS) text?: string | readonly string[] | null;
+  @Is(TOKEN_ID_LISTS) input_ids?: readonly number[] | readonly (readonly number[])[] | null;
+  @IsObject() sampling_params?: Readonly<Record<string, unknown>> | null;
+  @IsBoolean() stream?: boolean | null;
+  @IsBoolean() return_logprob?: boolean | null;
+  @IsInt() top_logprobs_num?: number | null;
+  @IsString() rid?: string | null;
 }
 
 /**
@@ -69,8 +56,7 @@ export class SglangGenerateDto {
  * `BatonError` with the first error.
  */
 export function parseSglangGenerate(body: unknown, limits: RequestLimits): GenerationRequest {
-  const fields = objectBody(body);
-  const dto = validateBody(new SglangGenerateDto(), fields);
+  const dto = checkedBody(SglangGenerateRequest, body, limits);
   const prompt = dto.text ?? dto.input_ids;
   if (prompt === undefined || prompt === null) {
     const message = 'Either text or input_ids should be provided.';

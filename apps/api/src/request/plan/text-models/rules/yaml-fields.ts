@@ -1,4 +1,5 @@
-import { nearestName, UsageError } from '@baton/config';
+import { UsageError } from '@baton/config';
+import { nearestName } from '@baton/kernel';
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 
 /** Reads one document. Throws a `UsageError` that begins with `path:line:column`. */
