@@ -1,7 +1,7 @@
 import { RandomStream } from '@baton/kernel';
 import type { Dialect } from '@baton/openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SequenceTable } from '../../apps/api/src/frames/sequence-table';
+import { SequenceTable } from '../../apps/api/src/sequences/sequence-table';
 import { until } from '../../apps/api/test/until';
 import { runsOf } from '../support/runs';
 import { type Layout, LiveCluster } from './answers/live-cluster';

@@ -1,7 +1,7 @@
 import type { BatonConfig } from '@baton/config';
 import type { Dialect } from '@baton/openai';
 import { expect } from 'vitest';
-import { SequenceTable } from '../../../apps/api/src/frames/sequence-table';
+import { SequenceTable } from '../../../apps/api/src/sequences/sequence-table';
 import { ApiFixture } from '../../../apps/api/test/api-fixture';
 import { until } from '../../../apps/api/test/until';
 

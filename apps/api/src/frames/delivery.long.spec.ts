@@ -6,7 +6,7 @@ import { until } from '../../test/until';
 import type { Transport } from '@baton/transport';
 import { TRANSPORT } from '../tokens';
 import { Recovery } from './recovery';
-import { SequenceTable } from './sequence-table';
+import { SequenceTable } from '../sequences/sequence-table';
 
 const BODY = { prompt: 'the baton', max_tokens: 8, ignore_eos: true, stream: true };
 

@@ -7,8 +7,8 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Observers } from '../observers/port/observers';
 import { FrameInbox } from './frame-inbox';
 import type { Resender } from './resender';
-import type { Sequence, SequenceOwner } from './sequence';
-import type { SequenceTable } from './sequence-table';
+import type { Sequence, SequenceOwner } from '../sequences/sequence';
+import type { SequenceTable } from '../sequences/sequence-table';
 
 describe('the tokens of frames', () => {
   const written = vi.fn();

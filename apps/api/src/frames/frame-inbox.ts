@@ -6,8 +6,8 @@ import { Observers } from '../observers/port/observers';
 import type { TokenNews } from '../observers/port/port';
 import { LOGGER } from '../tokens';
 import { Resender } from './resender';
-import type { Sequence, SequenceOwner, Verdict } from './sequence';
-import { SequenceTable } from './sequence-table';
+import type { Sequence, SequenceOwner, Verdict } from '../sequences/sequence';
+import { SequenceTable } from '../sequences/sequence-table';
 
 /**
  * A frame that is later than this shows that the process is behind: its tokens are written together

@@ -14,7 +14,7 @@ import { Recovery } from './recovery';
 import { JobMover } from './job-mover';
 import { Resender } from './resender';
 import { Resubmitter } from './resubmitter';
-import { SequencesModule } from './sequences.module';
+import { SequencesModule } from '../sequences/sequences.module';
 
 const PROVIDERS = [
   Aborter,

@@ -13,7 +13,7 @@ import { ClusterView } from '../cluster/cluster-view';
 import { Submitter } from '../cluster/submitter';
 import { Observers } from '../observers/port/observers';
 import { API_IDENTITY, type ApiIdentity, LOGGER, ROUTING, TRANSPORT } from '../tokens';
-import { SequenceTable } from './sequence-table';
+import { SequenceTable } from '../sequences/sequence-table';
 
 const SWEEP_EVERY_MS = 200;
 

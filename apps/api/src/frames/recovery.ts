@@ -16,8 +16,8 @@ import { Aborter } from './aborter';
 import { JobMover } from './job-mover';
 import { Resender } from './resender';
 import { Resubmitter } from './resubmitter';
-import type { Sequence } from './sequence';
-import { SequenceTable } from './sequence-table';
+import type { Sequence } from '../sequences/sequence';
+import { SequenceTable } from '../sequences/sequence-table';
 
 const SWEEP_EVERY_MS = 500;
 /** Sequences looked up in one sweep; the others follow in the next sweeps. */

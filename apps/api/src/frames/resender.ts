@@ -2,7 +2,7 @@ import { channels, type Transport } from '@baton/transport';
 import type { EngineMessage } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
 import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
-import type { Sequence } from './sequence';
+import type { Sequence } from '../sequences/sequence';
 
 /** Requests in a row without a new token; after that only the ledger is read. */
 const MAX_RESENDS = 3;

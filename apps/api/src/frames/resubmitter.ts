@@ -3,7 +3,7 @@ import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { Submitter } from '../cluster/submitter';
 import { ROUTING, TRANSPORT } from '../tokens';
-import type { Sequence } from './sequence';
+import type { Sequence } from '../sequences/sequence';
 
 /** Submits the job of a sequence again, with a higher number than all its earlier runs. */
 @Injectable()

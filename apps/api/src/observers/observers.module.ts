@@ -5,7 +5,7 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { ClusterModule } from '../cluster/cluster.module';
-import { SequencesModule } from '../frames/sequences.module';
+import { SequencesModule } from '../sequences/sequences.module';
 import { HttpModule } from '../http/http.module';
 import { OBSERVER_PROVIDERS } from '.';
 import { EngineCensus } from './metrics/engine-census';

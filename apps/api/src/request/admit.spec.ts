@@ -1,7 +1,7 @@
 import { BatonError } from '@baton/contract';
 import { TransportUnavailable } from '@baton/transport';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { SequenceTable } from '../frames/sequence-table';
+import type { SequenceTable } from '../sequences/sequence-table';
 import type { RateLimits } from '../http/access/rate-limits';
 import type { CallClasses } from '../http/access/call-classes';
 import { AdmitStep } from './admit';

@@ -1,6 +1,6 @@
 import { BatonError, type Fault } from '@baton/contract';
 import { Injectable } from '@nestjs/common';
-import { SequenceTable } from '../frames/sequence-table';
+import { SequenceTable } from '../sequences/sequence-table';
 import { type Charge, RateLimits } from '../http/access/rate-limits';
 import { brokerError } from '../http/broker-error';
 import { CallClasses } from '../http/access/call-classes';

@@ -2,7 +2,7 @@ import { BatonError, type EngineJob } from '@baton/contract';
 import { createLogger } from '@baton/telemetry';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Submitter } from '../cluster/submitter';
-import type { Sequence } from '../frames/sequence';
+import type { Sequence } from '../sequences/sequence';
 import type { PlannedRequest } from './admit/admission';
 import { ServeStep } from './serve';
 import type { Executions } from './executed/executions';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ApiFixture, eventsOf, readStream } from '../../../test/api-fixture';
 import { lazyReader, rawPost } from '../../../test/raw-http';
 import { until } from '../../../test/until';
-import { SequenceTable } from '../../frames/sequence-table';
+import { SequenceTable } from '../../sequences/sequence-table';
 
 const BODY = { prompt: 'the baton', max_tokens: 50, ignore_eos: true, stream: true };
 

@@ -3,8 +3,8 @@ import { BatonError, type EngineJob, type EnginePresence } from '@baton/contract
 import type { Transport } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
 import type { ClusterView } from '../../cluster/cluster-view';
-import type { Sequence, SequenceOwner } from '../../frames/sequence';
-import { SequenceTable } from '../../frames/sequence-table';
+import type { Sequence, SequenceOwner } from '../../sequences/sequence';
+import { SequenceTable } from '../../sequences/sequence-table';
 import type { AdmissionGate } from '../../request/admit/admission-gate';
 import { Observers } from '../port/observers';
 import type { ObservedCall, ObservedRequest, TokenNews } from '../port/port';

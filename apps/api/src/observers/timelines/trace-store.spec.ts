@@ -1,6 +1,6 @@
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
-import { History } from '../../frames/history';
+import { History } from '../../sequences/history';
 import { type RequestTrace, SequenceTrace } from './request-trace';
 import { TraceStore } from './trace-store';
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { runsOf } from '../../../../../test/support/runs';
 import { until } from '../../../test/until';
-import type { Sequence } from '../../frames/sequence';
+import type { Sequence } from '../../sequences/sequence';
 import { AdmissionGate, DrainRate } from './admission-gate';
 
 /** A busy machine delays this process by less. */

@@ -3,7 +3,7 @@ import type { BatonError, EngineJob, Placed } from '@baton/contract';
 import type { AnswerHead } from '@baton/openai';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Aborter } from '../../frames/aborter';
-import { SequenceTable } from '../../frames/sequence-table';
+import { SequenceTable } from '../../sequences/sequence-table';
 import type { ReaderWatch } from '../../http/streaming/reader-watch';
 import type { Observers } from '../../observers/port/observers';
 import type { Legs } from '../../routers/legs';

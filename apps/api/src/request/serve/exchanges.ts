@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import { Injectable } from '@nestjs/common';
 import { Aborter } from '../../frames/aborter';
-import { SequenceTable } from '../../frames/sequence-table';
+import { SequenceTable } from '../../sequences/sequence-table';
 import { ReaderWatch } from '../../http/streaming/reader-watch';
 import { Observers } from '../../observers/port/observers';
 import { Legs } from '../../routers/legs';

@@ -1,6 +1,6 @@
 import { BatonError, type ErrorCode, INJECTED, InjectedError } from '@baton/contract';
 import { UpstreamError } from '@baton/openai';
-import type { Sequence } from '../../frames/sequence';
+import type { Sequence } from '../../sequences/sequence';
 
 /** The error that the client gets when a sequence has failed. */
 export function sequenceFailure(sequence: Sequence, code: ErrorCode): BatonError {

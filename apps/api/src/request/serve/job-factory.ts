@@ -10,7 +10,7 @@ import { CallClasses } from '../../http/access/call-classes';
 import { PRIORITY_HEADER, priorityOf } from '../../http/priority-header';
 import { RequestSpans } from '../../observers/tracing/request-spans';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
-import { SequenceTable } from '../../frames/sequence-table';
+import { SequenceTable } from '../../sequences/sequence-table';
 import type { PlannedRequest } from '../admit/admission';
 import { cacheSalt, type Route } from '../route/route';
 import { JobPlacement } from './job-placement';

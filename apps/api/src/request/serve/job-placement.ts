@@ -3,7 +3,7 @@ import type { EngineJob } from '@baton/contract';
 import { type JobRouting, needsLoads } from '@baton/engine-host';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
-import type { Sequence } from '../../frames/sequence';
+import type { Sequence } from '../../sequences/sequence';
 import { dataParallelRankOf } from '../../http/data-parallel-rank';
 import { CONFIG, ROUTING } from '../../tokens';
 import { AdmissionGate } from '../admit/admission-gate';
