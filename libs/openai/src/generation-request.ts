@@ -16,6 +16,8 @@ export interface GenerationRequest {
   /** Choices per prompt in the answer (`n`): the most likely of the decoded ones. */
   readonly shownChoices: number;
   readonly stream: boolean;
+  /** Types of tools that are left out, because only their vendor runs them. Default: none. */
+  readonly skippedTools?: readonly string[];
   readonly includeUsage: boolean;
   /** Whether every chunk has usage (vLLM). */
   readonly continuousUsage: boolean;

@@ -78,3 +78,4 @@ export { StreamedSglangGenerate } from './token-api/sglang/streamed-sglang-gener
 export { StreamedGenerate } from './token-api/streamed-generate';
 export { DetokenizeRequest, TokenizeRequest } from './token-api/tokens.dto';
 export { detokenizeBody, tokenizeBody, tokenizerInfoBody } from './token-api/tokens';
+export { onlySkipped, skippedTool, type UnsupportedTools } from './request/hosted-tools';

@@ -1,5 +1,6 @@
 import type { Dialect } from './refusal/dialect';
 import type { ChatTemplate, Tokenizer } from '@baton/text';
+import type { UnsupportedTools } from './request/hosted-tools';
 
 /** The start-up flags of a vLLM server that determine which requests it refuses. */
 export interface Strictness {
@@ -46,6 +47,8 @@ export interface RequestLimits {
   readonly toolCallProbability?: number;
   /** Whether the texts of prompts are kept, for a text model that reads them. */
   readonly keepsText?: boolean;
+  /** Default: skip. */
+  readonly unsupportedTools?: UnsupportedTools;
   /** Chance, in [0, 1], of each further call in one answer. Default: 0.45. */
   readonly extraToolCallProbability?: number;
 }

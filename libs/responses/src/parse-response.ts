@@ -14,7 +14,7 @@ import { checkCallIds, messagesOf } from './item-messages';
 import { type Item, readItems } from './items';
 import { checkRepeated } from './repeated-fields';
 import { asResponseError } from './response-error';
-import { chatTools, type UnsupportedTools } from './response-tools';
+import { chatTools } from './response-tools';
 import { CHAT_FIELDS, CreateResponse } from './responses.dto';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -81,7 +81,6 @@ export function readResponse(
 }
 
 export interface ResponseLimits extends RequestLimits {
-  readonly unsupportedTools?: UnsupportedTools;
   /** Chance, in [0, 1], that the model declines to answer. Default: 0. */
   readonly refusalProbability?: number;
 }

@@ -1,13 +1,7 @@
 import { isObject } from '@baton/kernel';
-import { valueError } from '@baton/openai';
+import { onlySkipped, skippedTool, type UnsupportedTools, valueError } from '@baton/openai';
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/**
- * Handling of tools that only OpenAI can run, such as web search and file search: leave them out,
- * or refuse the request.
- */
-export type UnsupportedTools = 'skip' | 'reject';
 
 /** The tools of a request in the form of a chat. */
 export interface ResponseTools {
@@ -27,25 +21,22 @@ export function chatTools(
   const callable: object[] = [];
   const indexes: number[] = [];
   const skipped: string[] = [];
-  tools.forEach((tool, i) => {
-    const { type } = tool;
+  const offer = (tool: Fields, index: number, field: string): void => {
+    const { type, tools: inner } = tool;
     if (typeof type !== 'string') {
-      throw valueError({
-        field: `tools[${i}].type`,
-        message: `tools[${i}].type must be a string.`,
-      });
+      throw valueError({ field: `${field}.type`, message: `${field}.type must be a string.` });
     }
     const own = chatTool(tool, type);
     if (own !== undefined) {
       callable.push(own);
-      indexes.push(i);
-    } else if (unsupported === 'reject') {
-      const message = `tools[${i}].type '${type.slice(0, 100)}' is not supported.`;
-      throw valueError({ field: `tools[${i}].type`, message });
+      indexes.push(index);
+    } else if (type === 'namespace' && Array.isArray(inner)) {
+      inner.filter(isObject).forEach((one, i) => offer(one, index, `${field}.tools[${i}]`));
     } else {
-      skipped.push(type.slice(0, 100));
+      skipped.push(skippedTool(type, field, unsupported));
     }
-  });
+  };
+  tools.forEach((tool, i) => offer(tool, i, `tools[${i}]`));
   return {
     tools: callable,
     toolChoice: chatChoice(choice, callable.length, skipped),
@@ -71,14 +62,14 @@ function chatTool(tool: Fields, type: string): object | undefined {
 function chatChoice(choice: unknown, callable: number, skipped: readonly string[]): unknown {
   if (choice === undefined || choice === null) return undefined;
   if (typeof choice === 'string') {
-    if (choice === 'required' && callable === 0 && skipped.length > 0) throw skippedOnly(skipped);
+    if (choice === 'required' && callable === 0 && skipped.length > 0) throw onlySkipped(skipped);
     return callable === 0 && skipped.length > 0 ? 'none' : choice;
   }
   if (!isObject(choice)) return choice;
   const { type, name } = choice;
   if (type === 'function' || type === 'custom') return { type, [type]: { name } };
   if (type === 'allowed_tools') return allowedTools(choice, skipped);
-  if (typeof type === 'string' && skipped.includes(type)) throw skippedOnly([type]);
+  if (typeof type === 'string' && skipped.includes(type)) throw onlySkipped([type]);
   return choice;
 }
 
@@ -86,12 +77,7 @@ function allowedTools(choice: Fields, skipped: readonly string[]): object {
   const { mode, tools } = choice;
   const listed = Array.isArray(tools) ? (tools as unknown[]).filter(isObject) : [];
   const own = listed.filter(({ type }) => type === 'function' || type === 'custom');
-  if (own.length === 0 && listed.length > 0) throw skippedOnly(skipped);
+  if (own.length === 0 && listed.length > 0) throw onlySkipped(skipped);
   const named = own.map(({ type, name }) => ({ type, [type as string]: { name } }));
   return { type: 'allowed_tools', allowed_tools: { mode, tools: named } };
-}
-
-function skippedOnly(skipped: readonly string[]): Error {
-  const message = `tool_choice leaves only tools that are not supported: ${skipped.join(', ')}.`;
-  return valueError({ field: 'tool_choice', message });
 }

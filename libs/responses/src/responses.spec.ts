@@ -300,6 +300,13 @@ describe('tools that only OpenAI runs', () => {
     expect(parse({ input: 'x', tools: [deferred] }).generation.tools).toBeDefined();
   });
 
+  it('are offered where a namespace groups them', () => {
+    const group = { type: 'namespace', name: 'crm', description: 'x', tools: [tools[0]!, hosted] };
+    const request = parse({ input: 'x', tools: [group] });
+    expect(request.generation.tools?.tools.map(({ name }) => name)).toEqual(['weather']);
+    expect(request.skippedTools).toEqual(['web_search']);
+  });
+
   it('are left out and listed, or refused', () => {
     const request = parse({ input: 'x', tools: [hosted, tools[0]!] });
     expect(request.skippedTools).toEqual(['web_search']);

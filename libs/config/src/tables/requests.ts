@@ -138,8 +138,8 @@ export const REQUESTS = {
   }),
   unsupportedTools: choice(['skip', 'reject'], 'skip', {
     help:
-      'What /v1/responses does with tools that only OpenAI runs, such as web search: skip ' +
-      'leaves them out and names them in a header, reject refuses the request.',
+      'What /v1/responses and /v1/messages do with tools that only their vendor runs, such as ' +
+      'web search: skip leaves them out and names them in a header, reject refuses the request.',
   }),
   /** Per stage. */
   maxWaitingRequests: integer(4096, [1, 10_000_000], {

@@ -155,9 +155,12 @@ describe('a conversation of Anthropic', () => {
       /tool_choice/,
     ],
     [
-      'a hosted tool',
-      { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
-      /tools\.0\.type/,
+      'a choice that leaves only a hosted tool',
+      {
+        tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+        tool_choice: { type: 'any' },
+      },
+      /only tools that are not supported: web_search_20250305/,
     ],
     ['a temperature above 2', { temperature: 2.1 }, /temperature/],
     ['top_p of 0', { top_p: 0 }, /top_p/],
@@ -167,6 +170,16 @@ describe('a conversation of Anthropic', () => {
     for (const dialect of ['openai', 'vllm'] as const) {
       expect(() => parseMessages({ ...HI, ...body }, limitsOf(dialect))).toThrow(message);
     }
+  });
+
+  it('leaves hosted tools out and names them, or is refused with them', () => {
+    const tools = [{ type: 'web_search_20250305', name: 'web_search' }, WEATHER];
+    const limits = limitsOf('openai');
+    const request = parseMessages({ ...HI, tools }, limits);
+    expect(request.skippedTools).toEqual(['web_search_20250305']);
+    expect(request.prompts).toEqual(parseMessages({ ...HI, tools: [WEATHER] }, limits).prompts);
+    const refusing = { ...limits, unsupportedTools: 'reject' } as const;
+    expect(() => parseMessages({ ...HI, tools }, refusing)).toThrow(/tools\.0\.type/);
   });
 
   it('has Anthropic’s own limits only in the openai dialect', () => {

@@ -2,6 +2,7 @@ import { asciiJson } from '@baton/text';
 import { chatPromptIds } from '../request/chat-prompt';
 import { checkedBody } from '../body/checked-body';
 import { servedModel } from '../request/parse-body';
+import { onlySkipped, skippedTool } from '../request/hosted-tools';
 import { parseChat } from '../request/parse-chat';
 import { valueError } from '../refusal/request-error';
 import type { GenerationRequest } from '../generation-request';
@@ -40,10 +41,11 @@ export function parseMessages(body: unknown, limits: RequestLimits): GenerationR
   const dto = checkedBody(MessagesRequest, body, limits);
   if (limits.dialect === 'openai') checkStrictly(dto);
   const passedOn = PASSED_ON.filter((name) => Object.hasOwn(dto, name));
-  return parseChat(
+  const { skippedTools, ...conversation } = conversationOf(dto, limits);
+  const request = parseChat(
     {
       ...Object.fromEntries(passedOn.map((name) => [name, dto[name]])),
-      ...conversationOf(dto),
+      ...conversation,
       ...continuation(dto, limits),
       ...outputOf(dto),
       ...thinkingOf(dto, limits),
@@ -52,33 +54,51 @@ export function parseMessages(body: unknown, limits: RequestLimits): GenerationR
     },
     limits,
   );
+  return skippedTools.length === 0 ? request : { ...request, skippedTools };
 }
 
 /** The answer of POST /v1/messages/count_tokens. Throws `BatonError`. */
 export function countTokensBody(body: unknown, limits: RequestLimits): string {
   const dto = checkedBody(CountTokensRequest, body, limits);
   servedModel(dto.model, limits);
-  const requested = { ...conversationOf(dto), ...thinkingOf(dto, limits) };
+  const { skippedTools: _skipped, ...conversation } = conversationOf(dto, limits);
+  const requested = { ...conversation, ...thinkingOf(dto, limits) };
   const tokens = chatPromptIds(requested, limits, true).length;
   const edits = { context_management: { original_input_tokens: tokens } };
   return asciiJson({ input_tokens: tokens, ...(limits.dialect === 'vllm' ? edits : {}) });
 }
 
-function conversationOf(dto: CountTokensRequest): Fields {
-  const messages = chatMessages(dto);
-  const tools = (dto.tools ?? []).map(chatTool);
-  if (tools.length === 0) return { messages };
-  return { messages, tools, ...choiceOf(dto) };
+interface Conversation extends Fields {
+  /** Types of tools that only Anthropic runs. */
+  readonly skippedTools: readonly string[];
 }
 
-function chatTool(
-  { type, name, description, input_schema, strict }: AnthropicTool,
-  at: number,
-): Fields {
-  if (type !== undefined && type !== null && type !== 'custom') {
-    const message = `tools.${at}.type: tools of type '${type.slice(0, 100)}' are not supported`;
-    throw valueError({ field: `tools.${at}.type`, message });
+function conversationOf(
+  dto: CountTokensRequest,
+  { unsupportedTools }: RequestLimits,
+): Conversation {
+  const messages = chatMessages(dto);
+  const tools: Fields[] = [];
+  const skippedTools: string[] = [];
+  (dto.tools ?? []).forEach((tool, at) => {
+    const { type } = tool;
+    if (isOwn(tool)) tools.push(chatTool(tool));
+    else skippedTools.push(skippedTool(String(type), `tools.${at}`, unsupportedTools));
+  });
+  if (tools.length > 0) return { messages, tools, ...choiceOf(dto), skippedTools };
+  const choice = dto.tool_choice?.type;
+  if (skippedTools.length > 0 && (choice === 'any' || choice === 'tool')) {
+    throw onlySkipped(skippedTools);
   }
+  return { messages, skippedTools };
+}
+
+/** A tool that the client runs. */
+function isOwn({ type }: AnthropicTool): boolean {
+  return type === undefined || type === null || type === 'custom';
+}
+
+function chatTool({ name, description, input_schema, strict }: AnthropicTool): Fields {
   const described = { name, description, parameters: input_schema, strict };
   return { type: 'function', function: described };
 }

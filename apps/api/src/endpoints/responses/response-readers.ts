@@ -71,13 +71,13 @@ interface ReadParts {
 }
 
 function readAs(
-  { unsupportedTools, refusalProbability }: BatonConfig,
+  { refusalProbability }: BatonConfig,
   { body, limits, extra, isCompaction }: ReadParts,
 ): ResponseReading {
   const { loaded, isMessage } = extra as ResponseExtra;
   const sent = readResponse(isMessage ? messageBody(body) : body, newId, limits);
   const { draft, context } = continued(isCompaction ? asCompaction(sent) : sent, loaded);
-  const local = parseResponse(draft, context, { ...limits, unsupportedTools, refusalProbability });
+  const local = parseResponse(draft, context, { ...limits, refusalProbability });
   const { generation, own, items: _items, dto, ...rest } = local;
   return {
     request: generation,

@@ -4,6 +4,7 @@ import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { tooLarge } from '../../cluster/document-collection';
+import { nameSkippedTools } from '../../http/skipped-tools-header';
 import type { Owned } from '../../http/access/tenant';
 import { DetachedResponse } from '../../http/detached-response';
 import {
@@ -25,9 +26,6 @@ import { ResponseViews } from './response-views';
 import type { StreamListener } from './stream-listener';
 
 type Query = Readonly<Record<string, unknown>>;
-
-const SKIPPED_TOOLS = 'x-baton-skipped-tools';
-const MAX_HEADER_LENGTH = 1_000;
 
 /** The steps of a response: read the request, load what it continues, generate, store. */
 @Injectable()
@@ -124,9 +122,8 @@ export class ResponsesService {
     const tools = [...new Set(request.skippedTools)];
     if (tools.length === 0) return;
     this.logger.info({ response: id, tools }, 'a response leaves out tools that only OpenAI runs');
-    const names = tools.join(', ').replace(/[^\x20-\x7e]/g, '?');
     // The header is set on Node's own response, because the framework does not send every answer.
-    reply.raw.setHeader(SKIPPED_TOOLS, names.slice(0, MAX_HEADER_LENGTH));
+    nameSkippedTools(reply.raw, tools);
   }
 
   /** Answers immediately; the output goes into the store. */

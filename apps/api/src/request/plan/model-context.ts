@@ -23,6 +23,7 @@ export function fixedLimits(
     aliases,
     maxModelLen: maxModelLenOf(config),
     keepsText,
+    unsupportedTools: config.unsupportedTools,
     ...modelAbilities(config),
   };
 }

@@ -5,6 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { HttpAnswer } from '../../http/http-answer';
+import { nameSkippedTools } from '../../http/skipped-tools-header';
 import { ORCA_ASK, ORCA_HEADER, orcaHeader } from '../../http/orca-header';
 import { WireTaps } from '../../observers/recording/wire-taps';
 import { CONFIG } from '../../tokens';
@@ -45,6 +46,8 @@ export class AnswerOpening {
   ): Answer {
     const { response, takeOver } = call;
     takeOver();
+    const { skippedTools } = checked.request;
+    if (skippedTools !== undefined) nameSkippedTools(response, skippedTools);
     if (call.message.headers[ORCA_ASK] !== undefined) this.showLoad(call);
     const http = new HttpAnswer(response, {
       dialect: this.config.dialect,
