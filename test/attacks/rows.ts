@@ -256,11 +256,10 @@ const PROMPTS: readonly Attack[] = [
     statuses: [400, 503],
   },
   {
-    title: 'ten times as many numbers as a short body has room for',
+    title: 'as many numbers as a short body has room for',
     path: CHAT,
     body: () => ({ messages: MESSAGES, allowed_token_ids: list(16_000, () => 1) }),
-    times: 10,
-    statuses: [200, 503],
+    statuses: [200],
   },
   {
     title: 'a chat of 1,000 conversations',

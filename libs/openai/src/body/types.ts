@@ -20,6 +20,7 @@ export function wrongItem(list: unknown, { expected, fits }: Item): WrongValue |
 
 const TEXT: Item = { expected: 'a string', fits: isText };
 const TOKEN: Item = { expected: 'a token id', fits: isTokenId };
+const INTEGER: Item = { expected: 'an integer', fits: isInteger };
 const TOKEN_SCHEMA = { type: 'integer', minimum: 0 };
 
 /** Ids of a tokenizer's vocabulary. */
@@ -80,13 +81,21 @@ export const PROMPTS: OwnType = {
   wrongIn: wrongPrompt,
 };
 
+/** A long list: `each` of the library takes ten times as long for one. */
+export const INTEGER_LIST: OwnType = {
+  expected: 'an array of integers',
+  schema: { type: 'array', items: { type: 'integer' } },
+  fits: (value) => isListOf(value, isInteger),
+  wrongIn: (value) => wrongItem(value, INTEGER),
+};
+
 /** One or several counts. */
 export const INTEGERS: OwnType = {
   expected: 'an integer or an array of integers',
   schema: { anyOf: [{ type: 'integer' }, { type: 'array', items: { type: 'integer' } }] },
   fits: (value) => isInteger(value) || isListOf(value, isInteger),
   isUnion: true,
-  wrongIn: (value) => wrongItem(value, { expected: 'an integer', fits: isInteger }),
+  wrongIn: (value) => wrongItem(value, INTEGER),
 };
 
 /** An object whose values are all finite numbers. */

@@ -25,7 +25,7 @@ import {
   RefusesUnknown,
 } from '../body/declare';
 import { ForEngine } from '../body/for-engine';
-import { NUMBERS_BY_NAME, TEXTS } from '../body/types';
+import { INTEGER_LIST, NUMBERS_BY_NAME, TEXTS } from '../body/types';
 import { sizeFaultOfKvParams } from '../kv-params-size';
 import type { Complaint } from '../refusal/request-error';
 
@@ -137,7 +137,7 @@ export class SamplingFields {
   @ArrayNotContains([''])
   bad_words?: readonly string[] | null;
 
-  @IsArray() @IsInt({ each: true }) allowed_token_ids?: readonly number[] | null;
+  @Is(INTEGER_LIST) allowed_token_ids?: readonly number[] | null;
   @Nested(Format) response_format?: FormatField | null;
   @IsObject() structured_outputs?: Readonly<Record<string, unknown>> | null;
   @OrText() @IsObject() guided_json?: string | Readonly<Record<string, unknown>> | null;
