@@ -9,7 +9,7 @@ import { AdminKey } from './http/access/admin-key';
 import { KnownRoutes } from './http/known-routes';
 import { Listeners } from './http/listeners';
 import { ApiProcesses } from './processes/api-processes';
-import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
+import { ApiIdentity, Config, Log, Broker } from './tokens';
 
 /** The dependencies that the process gets from outside. */
 export interface ProcessDependencies {
@@ -35,9 +35,9 @@ export class ProcessModule {
     return {
       module: ProcessModule,
       providers: [
-        { provide: CONFIG, useValue: config },
-        { provide: TRANSPORT, useValue: transport },
-        { provide: API_IDENTITY, useValue: identity },
+        { provide: Config, useValue: config },
+        { provide: Broker, useValue: transport },
+        { provide: ApiIdentity, useValue: identity },
         { provide: LiveMembership, useValue: membership },
         { provide: ApiProcesses, useValue: apiProcesses },
         { provide: Listeners, useValue: listeners },
@@ -48,11 +48,11 @@ export class ProcessModule {
         loggerProvider(logger),
       ],
       exports: [
-        CONFIG,
-        TRANSPORT,
-        API_IDENTITY,
+        Config,
+        Broker,
+        ApiIdentity,
         LiveMembership,
-        LOGGER,
+        Log,
         ApiProcesses,
         Listeners,
         KnownRoutes,
@@ -70,7 +70,7 @@ export class ProcessModule {
 function loggerProvider(logger: Logger): Provider {
   const useFactory = (user: object | null | undefined): Logger =>
     user ? moduleLogger(logger, kebab(user.constructor.name)) : logger;
-  return { provide: LOGGER, scope: Scope.TRANSIENT, inject: [INQUIRER], useFactory };
+  return { provide: Log, scope: Scope.TRANSIENT, inject: [INQUIRER], useFactory };
 }
 
 function kebab(className: string): string {

@@ -1,15 +1,11 @@
 import { PeriodicTimer } from '@baton/clock';
-import type { BatonConfig } from '@baton/config';
 import type { EnginePresence, Stage } from '@baton/contract';
-import type { Logger } from '@baton/telemetry';
-import type { Transport } from '@baton/transport';
 import {
-  Inject,
   Injectable,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../tokens';
+import { ApiIdentity, Config, Log, Broker } from '../tokens';
 
 const TICK_MS = 500;
 const ANNOUNCE_EVERY_TICKS = 2;
@@ -41,10 +37,10 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   private nextRefreshMs = 0;
 
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly transport: Broker,
+    private readonly identity: ApiIdentity,
+    private readonly config: Config,
+    private readonly logger: Log,
   ) {}
 
   /** Announces this process: from now on engines may send it frames. */

@@ -10,15 +10,7 @@ import type { Logger } from '@baton/telemetry';
 import { liveWatch, type PolicyFault, type PolicyWatch } from '@baton/policies';
 import { channels, type Transport } from '@baton/transport';
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import {
-  API_IDENTITY,
-  type ApiIdentity,
-  CONFIG,
-  LOGGER,
-  POLICY_WATCH,
-  ROUTING,
-  TRANSPORT,
-} from '../tokens';
+import { ApiIdentity, Config, Log, POLICY_WATCH, ROUTING, Broker } from '../tokens';
 import { TextSetup } from '../request/plan/text-setup';
 import { AdapterRegistry } from './adapters/adapter-registry';
 import { ClusterView } from './cluster-view';
@@ -34,7 +26,7 @@ const PROVIDERS = [
   KvCapacity,
   ModelCatalog,
   Submitter,
-  { provide: PolicyFaultBook, inject: [LOGGER], useFactory: makeFaultBook },
+  { provide: PolicyFaultBook, inject: [Log], useFactory: makeFaultBook },
   { provide: PolicyDecisionBook, useFactory: () => new PolicyDecisionBook() },
   {
     provide: POLICY_WATCH,
@@ -43,15 +35,15 @@ const PROVIDERS = [
   },
   {
     provide: ROUTING,
-    inject: [CONFIG, TRANSPORT, API_IDENTITY, POLICY_WATCH],
+    inject: [Config, Broker, ApiIdentity, POLICY_WATCH],
     useFactory: routingOf,
   },
   {
     provide: TextSetup,
-    inject: [CONFIG, LOGGER],
+    inject: [Config, Log],
     useFactory: (config: BatonConfig, logger: Logger) => TextSetup.open(config, logger),
   },
-  { provide: LiveSettings, inject: [CONFIG, TRANSPORT, LOGGER], useFactory: openSettings },
+  { provide: LiveSettings, inject: [Config, Broker, Log], useFactory: openSettings },
 ];
 
 /**
@@ -64,7 +56,7 @@ export class ClusterModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(ROUTING) private readonly routing: JobRouting,
     @Inject(LiveSettings) private readonly settings: LiveSettings,
     @Inject(PolicyFaultBook) private readonly faults: PolicyFaultBook,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly transport: Broker,
   ) {}
 
   async onModuleInit(): Promise<void> {

@@ -1,20 +1,13 @@
 import type { Server } from 'node:http';
-import type { BatonConfig } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
-import type { Logger } from '@baton/telemetry';
-import {
-  type BeforeApplicationShutdown,
-  Inject,
-  Injectable,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import type { RequestListener } from '../http/connections/request-pacing';
 import { Listeners } from '../http/listeners';
 import { directTo } from '../http/request-context';
 import { ApiProcesses } from '../processes/api-processes';
-import { CONFIG, LOGGER } from '../tokens';
+import { Config, Log } from '../tokens';
 import { ClusterView } from './cluster-view';
 
 const GIVEN_UP =
@@ -41,8 +34,8 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
   private isEnding = false;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly config: Config,
+    private readonly logger: Log,
     private readonly cluster: ClusterView,
     private readonly listeners: Listeners,
     private readonly host: HttpAdapterHost,

@@ -1,8 +1,8 @@
-import { type BatonConfig, kvLayoutOf, type KvLayoutOfStage } from '@baton/config';
+import { kvLayoutOf, type KvLayoutOfStage } from '@baton/config';
 import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/contract';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ClusterView } from './cluster-view';
-import { CONFIG } from '../tokens';
+import { Config } from '../tokens';
 
 /** The stages of a route, and the engine that it names. */
 interface Way {
@@ -21,7 +21,7 @@ export class KvCapacity {
   private readonly layouts = new Map<Stage, KvLayoutOfStage>();
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly cluster: ClusterView,
   ) {
     for (const stage of STAGES) {

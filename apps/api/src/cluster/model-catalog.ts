@@ -1,4 +1,4 @@
-import { type BatonConfig, type ServedNames, servedNamesOf } from '@baton/config';
+import { type ServedNames, servedNamesOf } from '@baton/config';
 import { VERSION } from '@baton/kernel';
 import {
   type AnswerOptions,
@@ -7,12 +7,12 @@ import {
   type RequestLimits,
   systemFingerprint,
 } from '@baton/openai';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { KvCapacity } from './kv-capacity';
 import { fixedLimits, maxModelLenOf, planContext } from '../request/plan/model-context';
 import { TextSetup } from '../request/plan/text-setup';
 import type { Tenant } from '../http/request-context';
-import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
+import { ApiIdentity, Config } from '../tokens';
 import { AdapterRegistry } from './adapters/adapter-registry';
 
 const NO_NAMES: readonly string[] = [];
@@ -30,8 +30,8 @@ export class ModelCatalog {
   private readonly fixed: RequestLimits;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    private readonly config: Config,
+    private readonly identity: ApiIdentity,
     private readonly capacity: KvCapacity,
     private readonly adapters: AdapterRegistry,
     text: TextSetup,

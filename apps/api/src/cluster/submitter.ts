@@ -1,8 +1,8 @@
 import type { EngineJob } from '@baton/contract';
-import type { QueueName, Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import type { QueueName } from '@baton/transport';
+import { Injectable } from '@nestjs/common';
 import { brokerError } from '../http/broker-error';
-import { TRANSPORT } from '../tokens';
+import { Broker } from '../tokens';
 import { TurnBatch } from './turn-batch';
 
 /** Puts jobs into queues. Jobs of one event-loop turn for one queue take one round trip. */
@@ -10,7 +10,7 @@ import { TurnBatch } from './turn-batch';
 export class Submitter {
   private readonly batches = new Map<QueueName, TurnBatch<readonly EngineJob[]>>();
 
-  constructor(@Inject(TRANSPORT) private readonly transport: Transport) {}
+  constructor(private readonly transport: Broker) {}
 
   /**
    * Resolves when the broker has the jobs.

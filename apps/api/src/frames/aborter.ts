@@ -1,7 +1,6 @@
-import type { BatonConfig } from '@baton/config';
-import { channels, type Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, TRANSPORT } from '../tokens';
+import { channels } from '@baton/transport';
+import { Injectable } from '@nestjs/common';
+import { Config, Broker } from '../tokens';
 
 /**
  * Limit of unstored ids. It is reached only while the broker is unavailable; the requests beyond it
@@ -21,8 +20,8 @@ export class Aborter {
   private isStoring = false;
 
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly transport: Broker,
+    private readonly config: Config,
   ) {}
 
   abort(requestIds: readonly string[]): void {

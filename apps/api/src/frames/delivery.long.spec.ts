@@ -4,7 +4,7 @@ import { ApiFixture, eventsOf, readStream, type ReadStream } from '../../test/ap
 import type { FakeRun } from '../../test/fake-engine';
 import { until } from '../../test/until';
 import type { Transport } from '@baton/transport';
-import { TRANSPORT } from '../tokens';
+import { Broker } from '../tokens';
 import { Recovery } from './recovery';
 import { SequenceTable } from '../sequences/sequence-table';
 
@@ -139,7 +139,7 @@ describe('tokens on their way from an engine to a client', () => {
     first.token(0);
     const sequence = [...fixture.api.app.get(SequenceTable)][0]!;
     const submission = sequence.resubmitted(performance.now());
-    const { ledger } = fixture.api.app.get<Transport>(TRANSPORT);
+    const { ledger } = fixture.api.app.get<Transport>(Broker);
     if (isRecorded) await ledger.resubmit({ ...sequence.job, submission });
     const recovery = fixture.api.app.get(Recovery);
     await recovery.sweep(performance.now() + (requestLostAfter - 2) * 1_000);

@@ -1,6 +1,6 @@
-import { channels, type Transport, type Unsubscribe } from '@baton/transport';
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
+import { channels, type Unsubscribe } from '@baton/transport';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { ApiIdentity, Broker } from '../tokens';
 import { DueFrames } from './due-frames';
 
 /** The channel on which engines send frames to this process, named after the process. */
@@ -9,8 +9,8 @@ export class FrameChannel implements OnModuleInit, OnApplicationShutdown {
   private unsubscribe: Unsubscribe | undefined;
 
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    private readonly transport: Broker,
+    private readonly identity: ApiIdentity,
     private readonly due: DueFrames,
   ) {}
 

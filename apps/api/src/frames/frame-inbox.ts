@@ -1,10 +1,9 @@
 import { wallUsOf } from '@baton/clock';
 import { type FaultNote, type FrameEntry, type FrameHeader, readFrame } from '@baton/contract';
-import type { Logger } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Observers } from '../observers/port/observers';
 import type { TokenNews } from '../observers/port/port';
-import { LOGGER } from '../tokens';
+import { Log } from '../tokens';
 import { Resender } from './resender';
 import type { Sequence, SequenceOwner, Verdict } from '../sequences/sequence';
 import { SequenceTable } from '../sequences/sequence-table';
@@ -42,7 +41,7 @@ export class FrameInbox {
   };
 
   constructor(
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly logger: Log,
     private readonly table: SequenceTable,
     private readonly resender: Resender,
     private readonly observers: Observers,

@@ -4,7 +4,7 @@ import { msToUs } from '@baton/kernel';
 import { Module } from '@nestjs/common';
 import { ClusterModule } from '../cluster/cluster.module';
 import { ObserversModule } from '../observers/observers.module';
-import { CONFIG } from '../tokens';
+import { Config } from '../tokens';
 import { Aborter } from './aborter';
 import { DueFrames } from './due-frames';
 import { FrameChannel } from './frame-channel';
@@ -24,7 +24,7 @@ const PROVIDERS = [
   JobMover,
   Resender,
   Resubmitter,
-  { provide: DueFrames, inject: [CONFIG, FrameInbox], useFactory: dueFrames },
+  { provide: DueFrames, inject: [Config, FrameInbox], useFactory: dueFrames },
 ];
 
 /**

@@ -1,8 +1,6 @@
 import { PeriodicTimer } from '@baton/clock';
 import type { EngineJob } from '@baton/contract';
 import type { JobRouting } from '@baton/engine-host';
-import type { Logger } from '@baton/telemetry';
-import type { Transport } from '@baton/transport';
 import {
   Inject,
   Injectable,
@@ -12,7 +10,7 @@ import {
 import { ClusterView } from '../cluster/cluster-view';
 import { Submitter } from '../cluster/submitter';
 import { Observers } from '../observers/port/observers';
-import { API_IDENTITY, type ApiIdentity, LOGGER, ROUTING, TRANSPORT } from '../tokens';
+import { ApiIdentity, Log, ROUTING, Broker } from '../tokens';
 import { SequenceTable } from '../sequences/sequence-table';
 
 const SWEEP_EVERY_MS = 200;
@@ -30,10 +28,10 @@ export class JobMover implements OnApplicationBootstrap, OnApplicationShutdown {
   private unplaced: readonly EngineJob[] = [];
 
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly transport: Broker,
     @Inject(ROUTING) private readonly routing: JobRouting,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly identity: ApiIdentity,
+    private readonly logger: Log,
     private readonly cluster: ClusterView,
     private readonly table: SequenceTable,
     private readonly submitter: Submitter,

@@ -1,17 +1,14 @@
 import { PeriodicTimer } from '@baton/clock';
-import type { BatonConfig } from '@baton/config';
 import { type EndReason, STAGES } from '@baton/contract';
 import { engineQueue, sharedQueue } from '@baton/engine-host';
-import type { Logger } from '@baton/telemetry';
-import type { QueueName, RequestView, Transport } from '@baton/transport';
+import type { QueueName, RequestView } from '@baton/transport';
 import {
-  Inject,
   Injectable,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
-import { CONFIG, LOGGER, TRANSPORT } from '../tokens';
+import { Config, Log, Broker } from '../tokens';
 import { Aborter } from './aborter';
 import { JobMover } from './job-mover';
 import { Resender } from './resender';
@@ -46,9 +43,9 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly emptyQueues = new Map<QueueName, Promise<boolean>>();
 
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly transport: Broker,
+    private readonly config: Config,
+    private readonly logger: Log,
     private readonly table: SequenceTable,
     private readonly resubmitter: Resubmitter,
     private readonly aborter: Aborter,

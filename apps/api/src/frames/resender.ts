@@ -1,7 +1,7 @@
-import { channels, type Transport } from '@baton/transport';
+import { channels } from '@baton/transport';
 import type { EngineMessage } from '@baton/contract';
-import { Inject, Injectable } from '@nestjs/common';
-import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
+import { Injectable } from '@nestjs/common';
+import { ApiIdentity, Broker } from '../tokens';
 import type { Sequence } from '../sequences/sequence';
 
 /** Requests in a row without a new token; after that only the ledger is read. */
@@ -12,8 +12,8 @@ const RESEND_EVERY_MS = 400;
 @Injectable()
 export class Resender {
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    private readonly transport: Broker,
+    private readonly identity: ApiIdentity,
   ) {}
 
   /**

@@ -1,15 +1,14 @@
 import type { JobRouting } from '@baton/engine-host';
-import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { Submitter } from '../cluster/submitter';
-import { ROUTING, TRANSPORT } from '../tokens';
+import { ROUTING, Broker } from '../tokens';
 import type { Sequence } from '../sequences/sequence';
 
 /** Submits the job of a sequence again, with a higher number than all its earlier runs. */
 @Injectable()
 export class Resubmitter {
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly transport: Broker,
     @Inject(ROUTING) private readonly routing: JobRouting,
     private readonly submitter: Submitter,
   ) {}

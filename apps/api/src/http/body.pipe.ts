@@ -1,7 +1,6 @@
-import type { BatonConfig } from '@baton/config';
 import { type BodyClass, checkedBody } from '@baton/openai';
-import { type ArgumentMetadata, Inject, Injectable, type PipeTransform } from '@nestjs/common';
-import { CONFIG } from '../tokens';
+import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
+import { Config } from '../tokens';
 import { LargeBody } from './body/large-body';
 
 /**
@@ -12,7 +11,7 @@ import { LargeBody } from './body/large-body';
  */
 @Injectable()
 export class BodyPipe implements PipeTransform {
-  constructor(@Inject(CONFIG) private readonly config: BatonConfig) {}
+  constructor(private readonly config: Config) {}
 
   /** @throws BatonError for the first fault of a body */
   transform(body: unknown, { metatype }: ArgumentMetadata): unknown {

@@ -1,15 +1,7 @@
-import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import type { Logger } from '@baton/telemetry';
-import {
-  type ArgumentsHost,
-  Catch,
-  type ExceptionFilter,
-  HttpException,
-  Inject,
-} from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CONFIG, LOGGER } from '../tokens';
+import { Config, Log } from '../tokens';
 import { renderErrorAt } from './error-renderer';
 import { KnownRoutes } from './known-routes';
 import { pathOf } from './request-context';
@@ -21,8 +13,8 @@ const MAX_PATH = 200;
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly config: Config,
+    private readonly logger: Log,
     private readonly routes: KnownRoutes,
   ) {}
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BatonConfig } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
-import { Inject, Module, type OnModuleInit, RequestMethod } from '@nestjs/common';
+import { Module, type OnModuleInit, RequestMethod } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { LoggerModule, type Params } from 'nestjs-pino';
@@ -12,12 +11,12 @@ import { RateLimits } from './access/rate-limits';
 import { CallClasses } from './access/call-classes';
 import { ErrorFilter } from './error.filter';
 import { contextOf, pathOf } from './request-context';
-import { CONFIG, LOGGER } from '../tokens';
+import { Config, Log } from '../tokens';
 import { ReaderWatch } from './streaming/reader-watch';
 
 /** The parts that apply to every request. */
 @Module({
-  imports: [LoggerModule.forRootAsync({ inject: [LOGGER], useFactory: accessLog })],
+  imports: [LoggerModule.forRootAsync({ inject: [Log], useFactory: accessLog })],
   providers: [
     AdminGuard,
     CallClasses,
@@ -33,7 +32,7 @@ import { ReaderWatch } from './streaming/reader-watch';
 })
 export class HttpModule implements OnModuleInit {
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly host: HttpAdapterHost,
   ) {}
 

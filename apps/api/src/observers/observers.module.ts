@@ -15,7 +15,11 @@ import { Observers } from './port/observers';
 const PROVIDERS: Provider[] = [...OBSERVER_PROVIDERS, EngineCensus, FlowMetrics];
 
 /** The observers of requests: metrics, recordings, timelines, spans, the live page. */
-@Module({ imports: [ClusterModule, HttpModule, SequencesModule], providers: PROVIDERS, exports: PROVIDERS })
+@Module({
+  imports: [ClusterModule, HttpModule, SequencesModule],
+  providers: PROVIDERS,
+  exports: PROVIDERS,
+})
 export class ObserversModule implements OnModuleInit, OnApplicationShutdown {
   constructor(private readonly observers: Observers) {}
 

@@ -1,9 +1,7 @@
-import type { BatonConfig } from '@baton/config';
-import type { Logger } from '@baton/telemetry';
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Aborter } from '../frames/aborter';
 import { Listeners } from '../http/listeners';
-import { CONFIG, LOGGER } from '../tokens';
+import { Config, Log } from '../tokens';
 import { Exchanges } from './serve/exchanges';
 import { AcceptingState } from './take/accepting-state';
 
@@ -15,8 +13,8 @@ const FINAL_FLUSH_MS = 1_000;
 @Injectable()
 export class RequestDrain implements OnModuleDestroy {
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly config: Config,
+    private readonly logger: Log,
     private readonly accepting: AcceptingState,
     private readonly exchanges: Exchanges,
     private readonly aborter: Aborter,

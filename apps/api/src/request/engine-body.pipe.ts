@@ -1,7 +1,6 @@
-import type { BatonConfig } from '@baton/config';
-import { type ArgumentMetadata, Inject, Injectable } from '@nestjs/common';
+import { type ArgumentMetadata, Injectable } from '@nestjs/common';
 import { BodyPipe } from '../http/body.pipe';
-import { CONFIG } from '../tokens';
+import { Config } from '../tokens';
 import { Executions } from './executed/executions';
 import { isHeavyBody } from './take/heavy-body';
 
@@ -13,7 +12,7 @@ import { isHeavyBody } from './take/heavy-body';
 export class EngineBodyPipe extends BodyPipe {
   private readonly isLeft: boolean;
 
-  constructor(@Inject(CONFIG) config: BatonConfig, { answers }: Executions) {
+  constructor(config: Config, { answers }: Executions) {
     super(config);
     this.isLeft = answers || config.play !== undefined;
   }

@@ -8,7 +8,7 @@ import { ObserversModule } from '../observers/observers.module';
 import { RoutersModule } from '../routers/routers.module';
 import { ClusterView } from '../cluster/cluster-view';
 import { WaitingTotals } from '../observers/port/state';
-import { CONFIG } from '../tokens';
+import { Config } from '../tokens';
 import { AdmitStep } from './admit';
 import { AdmissionGate } from './admit/admission-gate';
 import { FlowGate } from './admit/flow-gate';
@@ -60,7 +60,7 @@ const PROVIDERS = [
   { provide: WaitingTotals, useExisting: AdmissionGate },
   {
     provide: LiveClock,
-    inject: [CONFIG],
+    inject: [Config],
     useFactory: ({ speedup }: BatonConfig) => new LiveClock(new SystemWallClock(), speedup),
   },
 ];

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import { entryQueue } from '@baton/engine-host';
-import type { Logger } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Submitter } from '../cluster/submitter';
-import { LOGGER } from '../tokens';
+import { Log } from '../tokens';
 import type { PlannedRequest } from './admit/admission';
 import { Executions } from './executed/executions';
 import { AnswerOpening } from './serve/answer-opening';
@@ -22,7 +21,7 @@ const PER_TURN = 64;
 @Injectable()
 export class ServeStep {
   constructor(
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly logger: Log,
     private readonly jobs: JobFactory,
     private readonly answers: AnswerOpening,
     private readonly exchanges: Exchanges,

@@ -1,8 +1,7 @@
-import type { BatonConfig } from '@baton/config';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { DueFrames } from '../frames/due-frames';
-import { CONFIG } from '../tokens';
+import { Config } from '../tokens';
 import { Executions } from './executed/executions';
 import { Player } from './playing/player';
 import type { CheckedRequest, Call } from './take/call';
@@ -18,7 +17,7 @@ export class TakeStep {
   readonly plays: boolean;
 
   constructor(
-    @Inject(CONFIG) config: BatonConfig,
+    config: Config,
     private readonly catalog: ModelCatalog,
     private readonly executions: Executions,
     private readonly player: Player,

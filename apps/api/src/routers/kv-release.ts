@@ -5,10 +5,10 @@ import {
   parseRemoteRequestId,
 } from '@baton/contract';
 import { fieldsIn, isObject, type JsonFields } from '@baton/kernel';
-import { channels, type Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import { channels } from '@baton/transport';
+import { Injectable } from '@nestjs/common';
 import { disaggregatedParamsOf } from './disaggregated-params';
-import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
+import { ApiIdentity, Broker } from '../tokens';
 
 /**
  * Releases held KV blocks before the end of their lease when the leg that they are held for is
@@ -17,8 +17,8 @@ import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
 @Injectable()
 export class KvRelease {
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    private readonly transport: Broker,
+    private readonly identity: ApiIdentity,
   ) {}
 
   /** Does nothing for a body without KV. */

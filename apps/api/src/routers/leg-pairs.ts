@@ -1,8 +1,7 @@
 import { wallUsOf } from '@baton/clock';
-import type { BatonConfig } from '@baton/config';
 import { BatonError, type KvTransferParams, parseKvTransferParams } from '@baton/contract';
-import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG } from '../tokens';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../tokens';
 import { KvRelease } from './kv-release';
 
 /** The result of the prefill leg, for its decode leg. */
@@ -38,7 +37,7 @@ export class LegPairs {
   private waiting = 0;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly release: KvRelease,
   ) {}
 

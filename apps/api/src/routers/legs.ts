@@ -1,13 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import type { BatonConfig } from '@baton/config';
 import { BatonError, faultOfKvTransferParams } from '@baton/contract';
-import type { Logger } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
 import type { WaitingLeg, WaitingLegs } from '../observers/port/state';
 import type { AnswerFacts, HeldFacts } from '../request/answer/answer';
 import type { Call, UnreadCall } from '../request/take/call';
-import { CONFIG, LOGGER } from '../tokens';
+import { Config, Log } from '../tokens';
 import { opaqueStateOf } from './disaggregated-params';
 import { KvRelease, rawParamsOf } from './kv-release';
 import { type HoldReply, type Leg, legOf, type SettledLeg } from './leg';
@@ -27,8 +25,8 @@ export class Legs implements WaitingLegs {
   private readonly settled = new WeakMap<ServerResponse, SettledLeg>();
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly config: Config,
+    private readonly logger: Log,
     private readonly cluster: ClusterView,
     private readonly pairs: LegPairs,
     private readonly release: KvRelease,

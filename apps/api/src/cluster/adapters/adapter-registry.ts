@@ -1,11 +1,10 @@
-import { type BatonConfig, readApiKeys, type Adapter, loraModulesOf } from '@baton/config';
+import { readApiKeys, type Adapter, loraModulesOf } from '@baton/config';
 import { RequestError } from '@baton/openai';
-import type { Logger } from '@baton/telemetry';
-import { channels, type Transport, type Unsubscribe } from '@baton/transport';
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { channels, type Unsubscribe } from '@baton/transport';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Tenant } from '../../http/request-context';
 import { DocumentCollection } from '../document-collection';
-import { CONFIG, LOGGER, TRANSPORT } from '../../tokens';
+import { Config, Log, Broker } from '../../tokens';
 
 /**
  * Limit of adapters in a list: far more than an engine holds, and such a list still fits in one
@@ -45,9 +44,9 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
   private unsubscribe: Unsubscribe | undefined;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly config: Config,
+    private readonly transport: Broker,
+    private readonly logger: Log,
   ) {
     this.configured = new Known(loraModulesOf(config));
     this.isOn = config.allowRuntimeLoraUpdating || this.configured.names.length > 0;

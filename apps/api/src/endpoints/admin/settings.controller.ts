@@ -1,16 +1,10 @@
-import {
-  type BatonConfig,
-  changeableValues,
-  LiveSettings,
-  type Settings,
-  UsageError,
-} from '@baton/config';
+import { changeableValues, LiveSettings, type Settings, UsageError } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import { objectBody } from '@baton/openai';
 import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import { Describe } from '../../http/operation';
 import { brokerError } from '../../http/broker-error';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import { ReadPipe } from '../../http/read-pipe';
 
 type Fields = ReturnType<typeof objectBody>;
@@ -29,7 +23,7 @@ export interface SettingsView {
 export class SettingsController {
   constructor(
     @Inject(LiveSettings) private readonly settings: LiveSettings,
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
   ) {}
 
   @Describe('Administration', 'Show the settings', { result: 'Settings' })

@@ -1,10 +1,8 @@
-import type { BatonConfig } from '@baton/config';
 import { type ChatHead, chatHead } from '@baton/responses';
-import type { Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { StoredDocuments } from '../../cluster/stored-documents';
 import type { Tenant } from '../../http/request-context';
-import { CONFIG, TRANSPORT } from '../../tokens';
+import { Config, Broker } from '../../tokens';
 
 /** Heads that one call reads; the largest have 64 KiB each. */
 const HEADS_AT_ONCE = 64;
@@ -12,7 +10,7 @@ const HEADS_AT_ONCE = 64;
 /** Chat completions made with `store`. They have the bounds of stored responses. */
 @Injectable()
 export class ChatStore extends StoredDocuments<never> {
-  constructor(@Inject(CONFIG) config: BatonConfig, @Inject(TRANSPORT) transport: Transport) {
+  constructor(config: Config, transport: Broker) {
     const kind = { missing: 'chat_not_found', named: 'Chat completion' } as const;
     super(config, transport, { collection: 'chat-texts', ...kind });
   }

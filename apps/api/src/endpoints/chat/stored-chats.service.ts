@@ -7,15 +7,14 @@ import {
   readMetadata,
   withMetadata,
 } from '@baton/responses';
-import type { Logger } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import type { Owned } from '../../http/access/tenant';
 import { bodyOfText } from '../../http/body/large-body';
 import { contextOf, type Tenant } from '../../http/request-context';
 import type { EndpointReader, Received } from '../../request/take/call';
 import { RequestThreads } from '../../request/threads/request-threads';
-import { LOGGER } from '../../tokens';
+import { Log } from '../../tokens';
 import { storedChatReader } from './stored-chat-reader';
 import { ChatStore } from './chat-store';
 
@@ -28,7 +27,7 @@ const MAX_PAGE_LENGTH = 2 * 1024 * 1024;
 @Injectable()
 export class StoredChatsService {
   constructor(
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly logger: Log,
     private readonly store: ChatStore,
     private readonly threads: RequestThreads,
     private readonly catalog: ModelCatalog,

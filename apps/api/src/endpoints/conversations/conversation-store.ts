@@ -1,15 +1,13 @@
-import type { BatonConfig } from '@baton/config';
 import type { ConversationHead, StoredConversation } from '@baton/responses';
-import type { Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { StoredDocuments } from '../../cluster/stored-documents';
 import type { Owned } from '../../http/access/tenant';
-import { CONFIG, TRANSPORT } from '../../tokens';
+import { Config, Broker } from '../../tokens';
 
 /** The stored conversations. Their texts can be long, so most changes do not parse them. */
 @Injectable()
 export class ConversationStore extends StoredDocuments<StoredConversation> {
-  constructor(@Inject(CONFIG) config: BatonConfig, @Inject(TRANSPORT) transport: Transport) {
+  constructor(config: Config, transport: Broker) {
     const kind = { missing: 'conversation_not_found', named: 'Conversation' } as const;
     super(config, transport, { collection: 'conversations', ...kind });
   }

@@ -1,9 +1,8 @@
 import type { BatchEntry, BatchView, Stage } from '@baton/contract';
-import type { Transport } from '@baton/transport';
-import { Controller, Get, Inject } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { Describe } from '../../http/operation';
 import { brokerError } from '../../http/broker-error';
-import { TRANSPORT } from '../../tokens';
+import { Broker } from '../../tokens';
 import { Operator } from './operator';
 
 /**
@@ -32,7 +31,7 @@ export interface ClusterBatch {
 @Controller('debug')
 export class BatchController {
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly transport: Broker,
     private readonly operator: Operator,
   ) {}
 

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BatonConfig } from '@baton/config';
 import type { BatchView, Operation, OperationReply } from '@baton/contract';
-import { channels, type Transport, type Unsubscribe } from '@baton/transport';
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { channels, type Unsubscribe } from '@baton/transport';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import { Exchanges } from '../../request/serve/exchanges';
-import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
+import { ApiIdentity, Config, Broker } from '../../tokens';
 
 /** Time limit for the answers of engines; a later answer counts as missing. */
 const REPLY_TIMEOUT_MS = 2_000;
@@ -30,9 +29,9 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
   private unsubscribe: Unsubscribe | undefined;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    private readonly config: Config,
+    private readonly transport: Broker,
+    private readonly identity: ApiIdentity,
     private readonly cluster: ClusterView,
     private readonly exchanges: Exchanges,
   ) {}

@@ -1,8 +1,7 @@
-import type { BatonConfig } from '@baton/config';
-import { Controller, Get, Header, Inject } from '@nestjs/common';
+import { Controller, Get, Header } from '@nestjs/common';
 import { KnownRoutes } from '../../http/known-routes';
 import { Describe } from '../../http/operation';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import { docsPage } from './docs-page';
 import { type OpenApiDocument, openApiDocument } from './openapi-document';
 
@@ -14,7 +13,7 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors '
 export class OpenApiController {
   constructor(
     private readonly routes: KnownRoutes,
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
   ) {}
 
   @Describe('Pages', 'Show the OpenAPI document')

@@ -5,15 +5,14 @@ import {
   ScoreRequest,
   VectorRequest,
 } from '@baton/openai';
-import type { BatonConfig } from '@baton/config';
-import { Body, Controller, Inject, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe } from '../../http/operation';
 import { EngineBodyPipe } from '../../request/engine-body.pipe';
 import { type EndpointReader, makeCall, type Received } from '../../request/take/call';
 import { ServedByEngines } from '../../request/served-by-engines';
 import { RequestWay } from '../../request/way';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import { type PoolingName, poolingReaders } from './pooling-readers';
 
 /**
@@ -26,7 +25,7 @@ export class PoolingController {
   private readonly readers: Readonly<Record<PoolingName, EndpointReader>>;
 
   constructor(
-    @Inject(CONFIG) config: BatonConfig,
+    config: Config,
     private readonly generation: RequestWay,
   ) {
     this.readers = poolingReaders(config);

@@ -1,12 +1,11 @@
-import { type BatonConfig, UsageError } from '@baton/config';
+import { UsageError } from '@baton/config';
 import type { sendUnaryData, Server, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import {
-  Inject,
   Injectable,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import { HEALTH_SERVICE, type HealthRequest, type HealthStatus } from './grpc-health-messages';
 import { Readiness } from './readiness';
 
@@ -30,7 +29,7 @@ export class GrpcHealth implements OnApplicationBootstrap, OnApplicationShutdown
   private readonly watches = new Map<Watch, HealthStatus>();
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly readiness: Readiness,
   ) {}
 

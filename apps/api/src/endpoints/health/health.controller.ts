@@ -1,8 +1,8 @@
-import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, NOTHING } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
-import { API_IDENTITY, type ApiIdentity } from '../../tokens';
+import { ApiIdentity } from '../../tokens';
 import { Readiness } from './readiness';
 
 /**
@@ -13,7 +13,7 @@ import { Readiness } from './readiness';
 export class HealthController {
   constructor(
     private readonly readiness: Readiness,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    private readonly identity: ApiIdentity,
   ) {}
 
   @Describe('Health and metrics', 'Check whether requests are served', {

@@ -1,11 +1,10 @@
-import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
 import { parseTopology } from '@baton/policies';
-import type { BrokerTrouble, Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import type { BrokerTrouble } from '@baton/transport';
+import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import { AcceptingState } from '../../request/take/accepting-state';
-import { CONFIG, TRANSPORT } from '../../tokens';
+import { Config, Broker } from '../../tokens';
 
 const TROUBLES: Readonly<Record<BrokerTrouble, string>> = {
   full: 'the message broker is out of memory',
@@ -18,8 +17,8 @@ export class Readiness {
   private readonly needed: readonly Stage[];
 
   constructor(
-    @Inject(CONFIG) config: BatonConfig,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    config: Config,
+    private readonly transport: Broker,
     private readonly cluster: ClusterView,
     private readonly accepting: AcceptingState,
   ) {

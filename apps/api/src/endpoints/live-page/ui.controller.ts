@@ -1,10 +1,10 @@
-import { type BatonConfig, changeableValues, configSchema } from '@baton/config';
+import { changeableValues, configSchema } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import { Controller, Get, Inject, Param, Res } from '@nestjs/common';
+import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Describe } from '../../http/operation';
 import { Viewers } from '../../observers/live-page/viewers';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import { UiFiles } from './ui-files';
 
 /** No external resources and nothing inline, so that shown text cannot run as code. */
@@ -34,7 +34,7 @@ export class UiController {
 
   constructor(
     private readonly viewers: Viewers,
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
   ) {}
 
   /** Redirects to the address with a slash, so that the relative addresses of the page resolve. */

@@ -1,4 +1,4 @@
-import { type BatonConfig, LiveSettings, shownEngines } from '@baton/config';
+import { LiveSettings, shownEngines } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
 import { askEngines, withUpstreamFamilies } from '@baton/engine-host';
 import {
@@ -8,7 +8,6 @@ import {
   type MetricFamily,
   modelLabels,
 } from '@baton/telemetry';
-import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { ClusterView } from '../../cluster/cluster-view';
@@ -19,7 +18,7 @@ import { PlacementMetrics } from '../../observers/metrics/placement-metrics';
 import { QUEUE_FAMILIES, QueueMetrics } from '../../observers/metrics/queue-metrics';
 import { RequestMetrics } from '../../observers/metrics/request-metrics';
 import { ApiProcesses } from '../../processes/api-processes';
-import { CONFIG, TRANSPORT } from '../../tokens';
+import { Config, Broker } from '../../tokens';
 
 /** Families that the page of one engine does not have. */
 const OF_WHOLE_CLUSTER = new Set<string>([...CLUSTER_FAMILIES, ...QUEUE_FAMILIES]);
@@ -33,8 +32,8 @@ const OF_WHOLE_CLUSTER = new Set<string>([...CLUSTER_FAMILIES, ...QUEUE_FAMILIES
 @Injectable()
 export class MetricsPage {
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly config: Config,
+    private readonly transport: Broker,
     @Inject(LiveSettings) private readonly settings: LiveSettings,
     private readonly cluster: ClusterView,
     private readonly catalog: ModelCatalog,

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import { type BatonConfig, withoutSecrets } from '@baton/config';
+import { withoutSecrets } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClusterView } from '../../cluster/cluster-view';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { AdminGuard } from '../../http/access/admin.guard';
 import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 
 /**
  * Facts that routers read from an engine before they send it requests: SGLang's server info, and
@@ -17,7 +17,7 @@ import { CONFIG } from '../../tokens';
 @Controller()
 export class ServerInfoController {
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly cluster: ClusterView,
     private readonly catalog: ModelCatalog,
     private readonly admin: AdminGuard,

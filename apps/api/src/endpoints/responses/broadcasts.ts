@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { headOf } from '@baton/responses';
-import { channels, type Transport, type Unsubscribe } from '@baton/transport';
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { channels, type Unsubscribe } from '@baton/transport';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Owned } from '../../http/access/tenant';
 import { EVENT_END } from '../../http/streaming/event-stream';
 import { partEnd } from '../../http/streaming/paced-stream';
 import { ReaderWatch } from '../../http/streaming/reader-watch';
-import { TRANSPORT } from '../../tokens';
+import { Broker } from '../../tokens';
 import type { Listener } from './events-answer';
 import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
@@ -53,7 +53,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
   private unsubscribe: Unsubscribe | undefined;
 
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly transport: Broker,
     private readonly store: ResponseStore,
     private readonly views: ResponseViews,
     private readonly readers: ReaderWatch,

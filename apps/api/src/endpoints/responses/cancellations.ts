@@ -1,7 +1,7 @@
-import { channels, type Transport, type Unsubscribe } from '@baton/transport';
-import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { channels, type Unsubscribe } from '@baton/transport';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { Exchanges } from '../../request/serve/exchanges';
-import { TRANSPORT } from '../../tokens';
+import { Broker } from '../../tokens';
 
 /**
  * Ends the generation of cancelled responses in any API process. When a message is lost, the
@@ -12,7 +12,7 @@ export class Cancellations implements OnApplicationShutdown, OnModuleInit {
   private unsubscribe: Unsubscribe | undefined;
 
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly transport: Broker,
     private readonly exchanges: Exchanges,
   ) {}
 

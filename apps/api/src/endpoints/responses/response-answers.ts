@@ -10,14 +10,13 @@ import {
   storedText,
   StreamedResponse,
 } from '@baton/responses';
-import type { Logger } from '@baton/telemetry';
 import { asciiJson } from '@baton/text';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Answer } from '../../request/answer/answer';
 import { StreamAnswer } from '../../request/answer/stream';
 import type { SequenceEnd } from '../../request/answer/threaded';
 import type { AnswerParts } from '../../request/take/call';
-import { API_IDENTITY, type ApiIdentity, LOGGER } from '../../tokens';
+import { ApiIdentity, Log } from '../../tokens';
 import { ConversationStore } from '../conversations/conversation-store';
 import type { Tenant } from '../../http/request-context';
 import { outcomeOf, wholeResponse } from './response-readers';
@@ -59,8 +58,8 @@ export interface WrittenResponse {
 @Injectable()
 export class ResponseAnswers {
   constructor(
-    @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    private readonly logger: Log,
+    private readonly identity: ApiIdentity,
     private readonly store: ResponseStore,
     private readonly conversations: ConversationStore,
     private readonly broadcasts: Broadcasts,

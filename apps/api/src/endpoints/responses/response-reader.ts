@@ -1,7 +1,6 @@
-import type { BatonConfig } from '@baton/config';
 import type { RequestLimits } from '@baton/openai';
 import { lengthOfLoaded, mayContinue, newId, NO_LINKS, type ResponseLinks } from '@baton/responses';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { tenantOf } from '../../http/access/tenant';
 import { LargeBody, MAX_PARSED_BYTES } from '../../http/body/large-body';
@@ -12,7 +11,7 @@ import {
   type ReadBody,
   RequestThreads,
 } from '../../request/threads/request-threads';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import { requestOf, responseReaders, type ResponseReading } from './response-readers';
 import type { ResponseParts } from './response-answers';
 import { type Recall, ResponseMemory } from './response-memory';
@@ -38,7 +37,7 @@ export class ResponseReader {
   private readonly readers: ReturnType<typeof responseReaders>;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly catalog: ModelCatalog,
     private readonly threads: RequestThreads,
     private readonly memory: ResponseMemory,

@@ -1,9 +1,7 @@
-import type { BatonConfig } from '@baton/config';
 import { headOf, type StoredResponse, withFailure } from '@baton/responses';
-import type { Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { StoredDocuments } from '../../cluster/stored-documents';
-import { CONFIG, TRANSPORT } from '../../tokens';
+import { Config, Broker } from '../../tokens';
 import type { Owned } from '../../http/access/tenant';
 
 /** Blanks behind a response under way, so that the reason of a failure always has room. */
@@ -13,8 +11,8 @@ const ROOM_FOR_FAILURE = ' '.repeat(1_024);
 @Injectable()
 export class ResponseStore extends StoredDocuments<StoredResponse> {
   constructor(
-    @Inject(CONFIG) config: BatonConfig,
-    @Inject(TRANSPORT) private readonly broker: Transport,
+    config: Config,
+    private readonly broker: Broker,
   ) {
     const kind = { missing: 'response_not_found', named: 'Response' } as const;
     super(config, broker, { collection: 'responses', ...kind });

@@ -1,16 +1,15 @@
-import type { BatonConfig } from '@baton/config';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { bodyOfText } from '../../http/body/large-body';
 import type { AnswerExtra } from '../../request/threads/body-answers';
 import { RequestThreads } from '../../request/threads/request-threads';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 
 /** The views of stored responses that clients get; threads read the long ones. */
 @Injectable()
 export class ResponseViews {
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly threads: RequestThreads,
     private readonly catalog: ModelCatalog,
   ) {}

@@ -1,7 +1,6 @@
 import { BatonError } from '@baton/contract';
 import { headOf, inputTokensBody, newId, startingAfter, withStatus } from '@baton/responses';
-import type { Logger } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { tooLarge } from '../../cluster/document-collection';
 import { nameSkippedTools } from '../../http/skipped-tools-header';
@@ -16,7 +15,7 @@ import {
 import type { AnswerExtra } from '../../request/threads/body-answers';
 import { type StoreBody, RequestThreads } from '../../request/threads/request-threads';
 import { RequestWay } from '../../request/way';
-import { LOGGER } from '../../tokens';
+import { Log } from '../../tokens';
 import { Broadcasts } from './broadcasts';
 import { Cancellations } from './cancellations';
 import { isBackground, ResponseAnswers, type ResponseParts } from './response-answers';
@@ -31,7 +30,7 @@ type Query = Readonly<Record<string, unknown>>;
 @Injectable()
 export class ResponsesService {
   constructor(
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly logger: Log,
     private readonly generation: RequestWay,
     private readonly threads: RequestThreads,
     private readonly reader: ResponseReader,

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import { isOperators, operationOf } from '../operation';
 import { AdminKey } from './admin-key';
 import { bearerOf } from './api-keys';
@@ -25,7 +24,7 @@ const ALLOW_ORIGIN = 'access-control-allow-origin';
 @Injectable()
 export class AdminGuard implements CanActivate {
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly key: AdminKey,
   ) {}
 

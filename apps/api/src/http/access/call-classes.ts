@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { type BatonConfig, queueingClasses } from '@baton/config';
+import { queueingClasses } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import type { SloClass, SloClasses } from '@baton/policies';
 import { fieldsIn } from '@baton/kernel';
-import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG } from '../../tokens';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../tokens';
 import { priorityOf } from '../priority-header';
 import type { Tenant } from '../request-context';
 
@@ -30,7 +30,7 @@ export class CallClasses {
   readonly isOn: boolean;
   private readonly classes: SloClasses;
 
-  constructor(@Inject(CONFIG) config: BatonConfig) {
+  constructor(config: Config) {
     this.isOn = config.sloClasses !== undefined;
     this.classes = queueingClasses(config);
   }

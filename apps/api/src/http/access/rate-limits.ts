@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type BatonConfig, readApiKeys } from '@baton/config';
+import { readApiKeys } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import type { GenerationRequest } from '@baton/openai';
-import type { BudgetAnswer, BudgetTake, Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import type { BudgetAnswer, BudgetTake } from '@baton/transport';
+import { Injectable } from '@nestjs/common';
 import { brokerError } from '../broker-error';
-import { CONFIG, TRANSPORT } from '../../tokens';
+import { Config, Broker } from '../../tokens';
 import type { Tenant } from '../request-context';
 import { resetTime } from './reset-time';
 
@@ -57,8 +57,8 @@ export class RateLimits {
   private readonly own: ReadonlyMap<string, Limits>;
 
   constructor(
-    @Inject(CONFIG) config: BatonConfig,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    config: Config,
+    private readonly transport: Broker,
   ) {
     this.common = {
       requests: config.limitRequestsPerMinute,

@@ -1,4 +1,3 @@
-import type { BatonConfig } from '@baton/config';
 import {
   type ClusterPicture,
   type EnginePresence,
@@ -7,9 +6,9 @@ import {
   type Stage,
   STAGES,
 } from '@baton/contract';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import type { ObservedSequence } from '../port/port';
 import { type LiveSequence, LiveSequences, WaitingTotals } from '../port/state';
 import { ApiProcesses } from '../../processes/api-processes';
@@ -65,7 +64,7 @@ export class ClusterPictures {
   private named = new Map<number, RequestName>();
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly cluster: ClusterView,
     private readonly sequences: LiveSequences,
     private readonly totals: WaitingTotals,

@@ -1,9 +1,8 @@
 import { IntervalHistogram, LATE_MS, type PlainHistogram } from '@baton/analysis';
-import type { BatonConfig } from '@baton/config';
 import type { BatonError, ErrorCode } from '@baton/contract';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, TRANSPORT } from '../../tokens';
+import { Config, Broker } from '../../tokens';
 import type {
   ObservedCall,
   ObservedRequest,
@@ -55,8 +54,8 @@ export class RateMeter implements RequestObserver {
   private readonly starvedAfterMs: number;
 
   constructor(
-    @Inject(CONFIG) { speedup, starvedAfter }: BatonConfig,
-    @Inject(TRANSPORT) private readonly transport: Pick<Transport, 'processClock'>,
+    { speedup, starvedAfter }: Config,
+    @Inject(Broker) private readonly transport: Pick<Transport, 'processClock'>,
   ) {
     this.speedup = speedup;
     this.starvedAfterMs = starvedAfter * 1_000;

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { type BatonConfig, servedNamesOf } from '@baton/config';
+import { servedNamesOf } from '@baton/config';
 import { BatonError, type ClusterHello } from '@baton/contract';
 import { VERSION } from '@baton/kernel';
-import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { unsentBytes } from '../../http/streaming/event-stream';
-import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
+import { ApiIdentity, Config } from '../../tokens';
 import { ApiProcesses } from '../../processes/api-processes';
 import { Observers } from '../port/observers';
 import { ClusterPictures, type PicturePart } from './cluster-pictures';
@@ -38,8 +38,8 @@ export class Viewers implements BeforeApplicationShutdown {
   private isTaking = false;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    private readonly config: Config,
+    private readonly identity: ApiIdentity,
     private readonly pictures: ClusterPictures,
     private readonly meter: RateMeter,
     private readonly observers: Observers,

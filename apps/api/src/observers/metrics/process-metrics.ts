@@ -1,15 +1,13 @@
 import { LoopLag } from '@baton/clock';
 import { histogramSamples, readAtScrape, readNumber } from '@baton/telemetry';
-import type { Transport } from '@baton/transport';
 import {
-  Inject,
   Injectable,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { Listeners } from '../../http/listeners';
-import { TRANSPORT } from '../../tokens';
+import { Broker } from '../../tokens';
 import { LiveSequences } from '../port/state';
 
 /** Interval of prom-client's samples in ms. Each one wakes an idle process; `LoopLag` is finer. */
@@ -26,7 +24,7 @@ export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShut
   constructor(
     private readonly registry: Registry,
     private readonly listeners: Listeners,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly transport: Broker,
     private readonly sequences: LiveSequences,
   ) {
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: OWN_SAMPLING_MS });

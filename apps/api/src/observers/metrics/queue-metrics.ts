@@ -1,11 +1,11 @@
-import { type BatonConfig, placerSpec } from '@baton/config';
+import { placerSpec } from '@baton/config';
 import { type EnginePresence, type Stage, STAGES } from '@baton/contract';
 import { engineQueue, sharedQueue } from '@baton/engine-host';
 import { readAtScrape } from '@baton/telemetry';
-import type { QueueName, Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import type { QueueName } from '@baton/transport';
+import { Injectable } from '@nestjs/common';
 import { Registry } from 'prom-client';
-import { CONFIG, TRANSPORT } from '../../tokens';
+import { Config, Broker } from '../../tokens';
 import { LiveSequences, type WaitingLeg, WaitingLegs, WaitingTotals } from '../port/state';
 
 export const QUEUE_FAMILIES = [
@@ -27,8 +27,8 @@ export class QueueMetrics {
   private readonly isPlaced: boolean;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly config: Config,
+    private readonly transport: Broker,
     private readonly totals: WaitingTotals,
     private readonly sequences: LiveSequences,
     private readonly legs: WaitingLegs,

@@ -2,10 +2,10 @@ import { processMsOf } from '@baton/clock';
 import { type BatonConfig, servedNamesOf, vllmMinorOf } from '@baton/config';
 import type { BatonError, EndReason, EnginePresence, FrameHeader } from '@baton/contract';
 import { readNumber } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Counter, type Histogram, Registry } from 'prom-client';
 import { ModelCatalog } from '../../cluster/model-catalog';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import type {
   End,
   ObservedCall,
@@ -55,7 +55,7 @@ export class RequestMetrics implements RequestObserver {
   private endedSequences = 0;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     catalog: ModelCatalog,
     private readonly live: LiveSequences,
     registry: Registry,

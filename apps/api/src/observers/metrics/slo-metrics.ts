@@ -1,10 +1,9 @@
-import type { BatonConfig } from '@baton/config';
 import type { SloClass } from '@baton/policies';
 import { msToUs } from '@baton/kernel';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { CallClasses } from '../../http/access/call-classes';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import type {
   ObservedCall,
   ObservedRequest,
@@ -29,7 +28,7 @@ export class SloMetrics implements RequestObserver {
   private readonly speedup: number;
 
   constructor(
-    @Inject(CONFIG) { speedup }: BatonConfig,
+    { speedup }: Config,
     private readonly classes: CallClasses,
     registry: Registry,
   ) {

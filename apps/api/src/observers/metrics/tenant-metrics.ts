@@ -1,8 +1,8 @@
-import { type BatonConfig, needsApiKey, readApiKeys } from '@baton/config';
-import { Inject, Injectable } from '@nestjs/common';
+import { needsApiKey, readApiKeys } from '@baton/config';
+import { Injectable } from '@nestjs/common';
 import { Counter, Registry } from 'prom-client';
 import type { Tenant } from '../../http/request-context';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import type {
   ObservedCall,
   ObservedRequest,
@@ -32,7 +32,7 @@ export class TenantMetrics implements RequestObserver {
   private readonly requests: Counter<'tenant' | 'outcome'>;
   private readonly tokenCounts: Counter<'tenant' | 'kind'>;
 
-  constructor(@Inject(CONFIG) config: BatonConfig, registry: Registry) {
+  constructor(config: Config, registry: Registry) {
     this.isOn = needsApiKey(config);
     const tenants = new Set(readApiKeys(config).map(({ tenant }) => tenant));
     this.shown = new Set([...tenants].slice(0, MOST_TENANTS));

@@ -1,9 +1,8 @@
 import { wallUsOf } from '@baton/clock';
-import type { BatonConfig } from '@baton/config';
 import type { BatonError } from '@baton/contract';
-import { LineFile, type Logger } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, LOGGER } from '../../tokens';
+import { LineFile } from '@baton/telemetry';
+import { Injectable } from '@nestjs/common';
+import { Config, Log } from '../../tokens';
 import type {
   End,
   ObservedCall,
@@ -27,8 +26,8 @@ export class EventLog implements RequestObserver {
   private file: LineFile | undefined;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly config: Config,
+    private readonly logger: Log,
   ) {
     this.isOn = config.logRequests !== undefined;
   }

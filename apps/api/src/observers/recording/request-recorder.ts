@@ -1,10 +1,9 @@
 import { wallUsOf } from '@baton/clock';
-import type { BatonConfig } from '@baton/config';
-import type { LineFile, Logger } from '@baton/telemetry';
+import type { LineFile } from '@baton/telemetry';
 import { traceLine } from '@baton/workload';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { CallClasses } from '../../http/access/call-classes';
-import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../../tokens';
+import { ApiIdentity, Config, Log } from '../../tokens';
 import type {
   End,
   ObservedRequest,
@@ -30,9 +29,9 @@ export class RequestRecorder implements RequestObserver {
   private lines = 0;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly config: Config,
+    private readonly identity: ApiIdentity,
+    private readonly logger: Log,
     private readonly classes: CallClasses,
   ) {
     this.isOn = config.record !== undefined;

@@ -1,10 +1,10 @@
-import { type BatonConfig, UsageError } from '@baton/config';
+import { UsageError } from '@baton/config';
 import type { BatonError } from '@baton/contract';
-import { LineFile, type Logger } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
+import { LineFile } from '@baton/telemetry';
+import { Injectable } from '@nestjs/common';
 import { renderErrorAt } from '../../http/error-renderer';
 import type { WireTap } from '../../http/wire-tap';
-import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../../tokens';
+import { ApiIdentity, Config, Log } from '../../tokens';
 import type { ObservedCall, RequestObserver } from '../port/port';
 import { ExchangeTap } from './recorded-exchange';
 import { pathOfApi } from './recording-file';
@@ -18,9 +18,9 @@ export class WireTaps implements RequestObserver {
   private exchanges: LineFile | undefined;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly config: Config,
+    private readonly identity: ApiIdentity,
+    private readonly logger: Log,
   ) {
     this.isOn = config.logFrames !== undefined || config.recordAnswers !== undefined;
   }

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { wallUsOf } from '@baton/clock';
-import type { BatonConfig } from '@baton/config';
 import type { EngineFacts, RequestTimeline } from '@baton/contract';
-import type { Logger } from '@baton/telemetry';
-import { channels, type Transport, type Unsubscribe } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import { channels, type Unsubscribe } from '@baton/transport';
+import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import type { Owned } from '../../http/access/tenant';
-import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../../tokens';
+import { ApiIdentity, Config, Log, Broker } from '../../tokens';
 import type {
   End,
   ObservedRequest,
@@ -44,10 +42,10 @@ export class Timelines implements RequestObserver {
   private readonly unsubscribe: Unsubscribe[] = [];
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly config: Config,
+    private readonly transport: Broker,
+    private readonly identity: ApiIdentity,
+    private readonly logger: Log,
     private readonly cluster: ClusterView,
   ) {
     const { timelineMaxEntries: maxEntries, timelineTtl } = config;

@@ -1,5 +1,4 @@
 import { processMsOf } from '@baton/clock';
-import type { BatonConfig } from '@baton/config';
 import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import {
   contextOfTraceparent,
@@ -8,9 +7,9 @@ import {
   traceparentOf,
   type Tracing,
 } from '@baton/telemetry';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type Attributes, type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import type {
   End,
   ObservedCall,
@@ -33,7 +32,7 @@ export class RequestSpans implements RequestObserver {
   private readonly tracing: Tracing | undefined;
   private readonly open = new WeakMap<ObservedCall, Span>();
 
-  constructor(@Inject(CONFIG) config: BatonConfig) {
+  constructor(config: Config) {
     this.tracing = startTracing(config, 'api');
     this.isOn = this.tracing !== undefined;
   }

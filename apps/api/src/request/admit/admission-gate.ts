@@ -1,10 +1,8 @@
-import type { BatonConfig } from '@baton/config';
 import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/contract';
 import { retryAfterSeconds } from '@baton/policies';
-import type { Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { TurnBatch } from '../../cluster/turn-batch';
-import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
+import { ApiIdentity, Config, Broker } from '../../tokens';
 import { OwnEntries } from './own-entries';
 
 const BUCKET_MS = 1_000;
@@ -41,9 +39,9 @@ export class AdmissionGate {
   private isScheduled = false;
 
   constructor(
-    @Inject(TRANSPORT) private readonly transport: Transport,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly transport: Broker,
+    private readonly identity: ApiIdentity,
+    private readonly config: Config,
   ) {}
 
   /** False for more sequences than may wait for one stage, of all requests. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type Alarm, LiveClock } from '@baton/clock';
-import { type BatonConfig, flowControlSpec } from '@baton/config';
+import { flowControlSpec } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import {
   buildFlowPolicy,
@@ -14,13 +14,12 @@ import {
 } from '@baton/policies';
 import { type Micros, RandomStream, usToMs, usToSeconds } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
-import type { Transport } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import type { Charge } from '../../http/access/rate-limits';
 import { CallClasses } from '../../http/access/call-classes';
 import { FlowMetrics } from '../../observers/metrics/flow-metrics';
-import { CONFIG, POLICY_WATCH, TRANSPORT } from '../../tokens';
+import { Config, POLICY_WATCH, Broker } from '../../tokens';
 import type { Call } from '../take/call';
 import { DrainRate } from './admission-gate';
 
@@ -69,13 +68,13 @@ export class FlowGate implements OnApplicationShutdown {
   private alarm: Alarm | undefined;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly classes: CallClasses,
     private readonly cluster: ClusterView,
     private readonly metrics: FlowMetrics,
     @Inject(POLICY_WATCH) watch: PolicyWatch,
     private readonly clock: LiveClock,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly transport: Broker,
   ) {
     const spec = flowControlSpec(config);
     const limits = spec?.limits ?? NO_LIMITS;

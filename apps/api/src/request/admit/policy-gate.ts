@@ -1,4 +1,4 @@
-import { admissionSpec, type BatonConfig } from '@baton/config';
+import { admissionSpec } from '@baton/config';
 import { BatonError, type Stage } from '@baton/contract';
 import { chainBlockHashes, RandomStream } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
@@ -12,7 +12,7 @@ import {
 import type { JobRouting, PromptFacts } from '@baton/engine-host';
 import { Inject, Injectable } from '@nestjs/common';
 import { CallClasses } from '../../http/access/call-classes';
-import { CONFIG, POLICY_WATCH, ROUTING } from '../../tokens';
+import { Config, POLICY_WATCH, ROUTING } from '../../tokens';
 import { cacheSalt, type Route } from '../route/route';
 import type { Call } from '../take/call';
 import { AdmissionGate } from './admission-gate';
@@ -39,7 +39,7 @@ export class PolicyGate {
   private admitted = 0;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     @Inject(ROUTING) private readonly routing: JobRouting,
     private readonly gate: AdmissionGate,
     private readonly classes: CallClasses,

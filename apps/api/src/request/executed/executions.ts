@@ -1,11 +1,9 @@
-import type { BatonConfig } from '@baton/config';
 import { BatonError, type EngineJob, type ExecutedRequest } from '@baton/contract';
 import { executes, executesAny } from '@baton/engine-host';
 import { answerId, type Endpoint, executedRequest, type RequestLimits } from '@baton/openai';
-import type { Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { bodyText } from '../../http/body-parser';
-import { CONFIG, TRANSPORT } from '../../tokens';
+import { Config, Broker } from '../../tokens';
 import type { CheckedRequest, Call } from '../take/call';
 import { PassThroughAnswer } from '../answer/executed';
 
@@ -26,8 +24,8 @@ export class Executions {
   readonly answers: boolean;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(TRANSPORT) private readonly transport: Transport,
+    private readonly config: Config,
+    private readonly transport: Broker,
   ) {
     this.isOn = executesAny(config);
     this.answers = executes(config, 'decode') || executes(config, 'aggregated');

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type BatonConfig, faultSettings, LiveSettings } from '@baton/config';
+import { faultSettings, LiveSettings } from '@baton/config';
 import { type Fault, FaultBook, InjectedError, isDue } from '@baton/contract';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { DetachedResponse } from '../../http/detached-response';
 import { FaultMetrics } from '../../observers/metrics/fault-metrics';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import type { Answer } from '../answer/answer';
 import type { Call } from '../take/call';
 import { FaultyAnswer, type FaultyAnswerParts } from './faulty-answer';
@@ -23,7 +23,7 @@ export class FaultInjector implements OnModuleInit {
   hasRules = false;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     @Inject(LiveSettings) private readonly settings: LiveSettings,
     private readonly metrics: FaultMetrics,
   ) {

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BatonConfig } from '@baton/config';
 import { hashString, mix, unitOf } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
 import { type AnswerSource, promptHash } from '@baton/text';
-import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG } from '../../tokens';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../../tokens';
 import type { Call } from '../take/call';
 import type { TextPrompt, Reply } from './text-models/text-model';
 import { TextSetup } from './text-setup';
@@ -29,7 +28,7 @@ export class Replies {
   readonly isIdle: boolean;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly setup: TextSetup,
   ) {
     this.isIdle = setup.parts.model === undefined;

@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import type { Logger } from '@baton/telemetry';
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RecordedExchange } from '../../observers/recording/recorded-exchange';
-import { CONFIG, LOGGER } from '../../tokens';
+import { Config, Log } from '../../tokens';
 import type { Call } from '../take/call';
 import { RecordedAnswers } from './recorded-answers';
 
@@ -23,8 +21,8 @@ export class Player implements OnModuleInit {
   private answers: RecordedAnswers | undefined;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly config: Config,
+    private readonly logger: Log,
   ) {}
 
   /** @throws UsageError when the file cannot be played */

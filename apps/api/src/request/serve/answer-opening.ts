@@ -1,14 +1,13 @@
-import type { BatonConfig } from '@baton/config';
 import type { BatonError } from '@baton/contract';
 import type { AnswerHead } from '@baton/openai';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { HttpAnswer } from '../../http/http-answer';
 import { nameSkippedTools } from '../../http/skipped-tools-header';
 import { ORCA_ASK, ORCA_HEADER, orcaHeader } from '../../http/orca-header';
 import { WireTaps } from '../../observers/recording/wire-taps';
-import { CONFIG } from '../../tokens';
+import { Config } from '../../tokens';
 import type { PlannedRequest } from '../admit/admission';
 import type { Answer } from '../answer/answer';
 import { FaultInjector } from '../faults/fault-injector';
@@ -18,7 +17,7 @@ import { AcceptingState } from '../take/accepting-state';
 @Injectable()
 export class AnswerOpening {
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly accepting: AcceptingState,
     private readonly catalog: ModelCatalog,
     private readonly cluster: ClusterView,

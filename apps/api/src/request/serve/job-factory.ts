@@ -4,12 +4,12 @@ import type { EngineJob, Fault } from '@baton/contract';
 import { chainBlockHashes } from '@baton/kernel';
 import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { CallClasses } from '../../http/access/call-classes';
 import { PRIORITY_HEADER, priorityOf } from '../../http/priority-header';
 import { RequestSpans } from '../../observers/tracing/request-spans';
-import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
+import { ApiIdentity, Config } from '../../tokens';
 import { SequenceTable } from '../../sequences/sequence-table';
 import type { PlannedRequest } from '../admit/admission';
 import { cacheSalt, type Route } from '../route/route';
@@ -55,8 +55,8 @@ export class JobFactory {
   private readonly ranksClasses: boolean;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
-    @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
+    private readonly config: Config,
+    private readonly identity: ApiIdentity,
     private readonly catalog: ModelCatalog,
     private readonly table: SequenceTable,
     private readonly placement: JobPlacement,

@@ -1,11 +1,10 @@
-import type { BatonConfig } from '@baton/config';
 import type { EngineJob } from '@baton/contract';
 import { type JobRouting, needsLoads } from '@baton/engine-host';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import type { Sequence } from '../../sequences/sequence';
 import { dataParallelRankOf } from '../../http/data-parallel-rank';
-import { CONFIG, ROUTING } from '../../tokens';
+import { Config, ROUTING } from '../../tokens';
 import { AdmissionGate } from '../admit/admission-gate';
 import type { Call } from '../take/call';
 import { sessionKeyOf } from '../route/session-key';
@@ -18,7 +17,7 @@ export class JobPlacement {
   private readonly hasPolicy: boolean;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     @Inject(ROUTING) private readonly routing: JobRouting,
     private readonly cluster: ClusterView,
     private readonly gate: AdmissionGate,

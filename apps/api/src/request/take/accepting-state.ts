@@ -1,7 +1,6 @@
 import { BatonError } from '@baton/contract';
-import type { Transport } from '@baton/transport';
-import { Inject, Injectable } from '@nestjs/common';
-import { TRANSPORT } from '../../tokens';
+import { Injectable } from '@nestjs/common';
+import { Broker } from '../../tokens';
 
 /**
  * Decides whether this process takes requests at all. Steps that wait check again before they
@@ -12,7 +11,7 @@ export class AcceptingState {
   /** True while the process drains. */
   isClosing = false;
 
-  constructor(@Inject(TRANSPORT) private readonly transport: Transport) {}
+  constructor(private readonly transport: Broker) {}
 
   /** Refuses new requests from now on; those under way continue. */
   stopAccepting(): void {

@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import type { RequestLimits } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
-import type { Transport } from '@baton/transport';
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LargeBody, MAX_PARSED_BYTES, wholeBody } from '../../http/body/large-body';
-import { CONFIG, TRANSPORT } from '../../tokens';
+import { Config, Broker } from '../../tokens';
 import type { AnswerFacts } from '../answer/answer';
 import { DocumentStoringAnswer } from '../answer/document-storing';
 import { type SequenceEnd, ThreadedAnswer } from '../answer/threaded';
@@ -50,11 +48,7 @@ export class RequestThreads implements OnApplicationShutdown {
   private readonly pool: ThreadPool | undefined;
   private tickets = 0;
 
-  constructor(
-    @Inject(CONFIG) config: BatonConfig,
-    @Inject(TRANSPORT) { processClock }: Transport,
-    text: TextSetup,
-  ) {
+  constructor(config: Config, { processClock }: Broker, text: TextSetup) {
     const { model, datasetTokens } = text.parts;
     const data: ThreadData = { config, keepsText: model !== undefined, datasetTokens };
     if (existsSync(THREAD)) this.pool = new ThreadPool(THREAD, data, processClock);

@@ -1,10 +1,8 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import {
   type BeforeApplicationShutdown,
-  Inject,
   Injectable,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
@@ -13,7 +11,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer } from 'ws';
 import { Refusals } from '../../../request/refusals';
 import { RequestWay } from '../../../request/way';
-import { CONFIG } from '../../../tokens';
+import { Config } from '../../../tokens';
 import { ResponseReader } from '../response-reader';
 import { ResponsesService } from '../responses.service';
 import { servePlainly } from './plain-request';
@@ -40,7 +38,7 @@ export class ResponseSockets implements BeforeApplicationShutdown, OnApplication
   private readonly server: WebSocketServer;
 
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly config: Config,
     private readonly host: HttpAdapterHost,
     private readonly reader: ResponseReader,
     private readonly responses: ResponsesService,
