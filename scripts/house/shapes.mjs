@@ -5,7 +5,18 @@ import { nodesOf } from './tree.mjs';
 /** A type that has one of these fields is about one request. */
 const FIELDS = new Set([
   ...['requestId', 'request', 'call', 'body', 'prompt', 'promptTokens', 'promptTokenIds'],
-  ...['sequence', 'sequences', 'spec', 'job', 'jobs', 'run', 'checked', 'response', 'plan', 'plans'],
+  ...[
+    'sequence',
+    'sequences',
+    'spec',
+    'job',
+    'jobs',
+    'run',
+    'checked',
+    'response',
+    'plan',
+    'plans',
+  ],
 ]);
 
 /**
