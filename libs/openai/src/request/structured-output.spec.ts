@@ -129,6 +129,9 @@ describe.each(['chat', 'completions'] as const)('structured output of %s', (endp
     expect(refusal(format({ name: 'answer', schema: deep })).message).toBe(
       "Invalid schema for response_format 'answer': no listed value fits (at '/properties/x').",
     );
+    expect(refusal(format({ name: 'answer', schema: { enum: [] } })).message).toMatch(
+      /no listed value fits \(at the top\)/,
+    );
   });
 
   it('with too many levels is refused', () => {

@@ -11,7 +11,11 @@ export class ConstraintError extends Error {
     readonly reason: string,
     readonly pointer?: string,
   ) {
-    super(pointer === undefined ? reason : `${reason} (at '${pointer}')`);
+    super(pointer === undefined ? reason : `${reason} (${placeOf(pointer)})`);
     this.name = 'ConstraintError';
   }
+}
+
+function placeOf(pointer: string): string {
+  return pointer === '' ? 'at the top' : `at '${pointer}'`;
 }
