@@ -116,9 +116,10 @@ describe('speculative decoding', () => {
     expect([bursts?.text, bursts?.finishReason]).toEqual([plain?.text, plain?.finishReason]);
     expect(bursts?.text.length).toBeGreaterThan(100);
     expect(bursts?.events.length).toBeLessThan(0.6 * TOKENS);
-    const drafts = () => settings.map(({ metric }) => metric('vllm:spec_decode_num_drafts_total{'));
-    await until(async () => ((await drafts()[1]) ?? 0) > 5);
-    expect(await drafts()[0]).toBeUndefined();
+    const [withoutDrafts, withDrafts] = settings.map(({ metric }) => metric);
+    const drafts = 'vllm:spec_decode_num_drafts_total{';
+    await until(async () => ((await withDrafts!(drafts)) ?? 0) > 5);
+    expect(await withoutDrafts!(drafts)).toBeUndefined();
     await Promise.all(settings.map((setting) => setting.close()));
   });
 });
