@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import { executesAny } from '@baton/engine-host';
@@ -126,7 +127,7 @@ function beginAnswer(
 
 /** The refusal that the headers alone cause, before anything else is read. */
 function refusalOf({ method, raw }: FastifyRequest, config: BatonConfig): BatonError | undefined {
-  const hosts = raw.headersDistinct['host']?.length ?? 0;
+  const hosts = hostsOf(raw);
   if (hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1')) {
     const message =
       hosts > 1 ? 'The request has two Host headers.' : 'The request has no Host header.';
@@ -172,4 +173,15 @@ function badUrl(status: number | undefined): BatonError {
   return status === 414
     ? new BatonError('uri_too_long')
     : new BatonError('invalid_type', 'The URL is invalid.');
+}
+
+/** The number of Host headers. Node's `headers` keep the first of several. */
+function hostsOf({ headers, rawHeaders }: IncomingMessage): number {
+  if (headers.host === undefined) return 0;
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
 }
