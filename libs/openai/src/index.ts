@@ -1,10 +1,8 @@
 export { checkedBody, objectBody } from './body/checked-body';
 export {
   type BodyClass,
-  BY_SCHEMA,
   Holds,
   Is,
-  NAMED,
   Nested,
   OrText,
   type OwnType,
@@ -15,7 +13,7 @@ export { type JsonSchema, schemaOf } from './body/json-schema';
 export { declaredPart } from './body/metadata';
 export { wrongItem } from './body/types';
 export { FIELDS_WITHOUT_EFFECT } from './refusal/fields-without-effect';
-export { outside, type BoundFault } from './refusal/openai-faults';
+export { outside } from './refusal/openai-faults';
 export { renderError, renderStreamError, type RenderedError } from './refusal/render-error';
 export { type Complaint, missingField, RequestError, valueError } from './refusal/request-error';
 export { type Dialect } from './refusal/dialect';

@@ -29,4 +29,3 @@ export {
 } from './scaling/configured-autoscaler';
 export { LiveAutoscaler } from './scaling/live-autoscaler';
 export { liveAutoscaler } from './scaling/live';
-export { readPage } from './scaling/scrape';

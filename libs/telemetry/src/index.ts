@@ -2,7 +2,7 @@ export { LineFile } from './logs/line-file';
 export { createLogger, type Logger, moduleLogger, processLogger } from './logs/logger';
 export { UPSTREAM_OUTCOMES } from './metrics/baton-families';
 export { BucketCounts } from './metrics/bucket-counts';
-export { OVERHEAD_SECONDS, REQUEST_TOKENS, tokensUpTo } from './metrics/buckets';
+export { OVERHEAD_SECONDS, tokensUpTo } from './metrics/buckets';
 export {
   engineFamilies,
   engineLabels,
