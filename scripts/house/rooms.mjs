@@ -1,7 +1,7 @@
 // Rooms: the libs, the folders of apps/api and of the libs, and the imports between them.
 
 /** Folders of apps/api whose folders are rooms themselves. */
-const FLOORS = new Set(['request', 'observers', 'endpoints']);
+const FLOORS = new Set(['request', 'observers', 'endpoints', 'compat']);
 
 /** The room of a file of apps/api: `http`, `request/admit`; undefined outside, or at the root. */
 export function apiRoom(path) {

@@ -3,7 +3,6 @@ import {
   parseMessages,
   detokenizeBody,
   parseGenerate,
-  parseSglangGenerate,
   tokenizeBody,
   type Dialect,
   parseChat,
@@ -16,6 +15,7 @@ import {
   parseScore,
 } from '@baton/openai';
 import { defaultTokenizer } from '@baton/text';
+import { parseSglangGenerate } from '../../apps/api/src/compat/sglang/native-request';
 
 export const DIMENSIONS = 16;
 const space = { seed: 1, dimensions: DIMENSIONS };

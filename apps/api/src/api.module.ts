@@ -1,10 +1,15 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { LmcacheModule } from './compat/lmcache/lmcache.module';
+import { MooncakeModule } from './compat/mooncake/mooncake.module';
+import { P2pNcclModule } from './compat/p2p-nccl/p2p-nccl.module';
+import { SglangModule } from './compat/sglang/sglang.module';
+import { TensorrtLlmModule } from './compat/tensorrt-llm/tensorrt-llm.module';
+import { XpydSimModule } from './compat/xpyd-sim/xpyd-sim.module';
 import { AdaptersModule } from './endpoints/adapters/adapters.module';
 import { AdminModule } from './endpoints/admin/admin.module';
 import { ChatModule } from './endpoints/chat/chat.module';
 import { CompletionsModule } from './endpoints/completions/completions.module';
 import { ConversationsModule } from './endpoints/conversations/conversations.module';
-import { BatchModule } from './endpoints/dev/batch.module';
 import { DevModule } from './endpoints/dev/dev.module';
 import { DocsModule } from './endpoints/docs/docs.module';
 import { EmbeddingsModule } from './endpoints/embeddings/embeddings.module';
@@ -35,6 +40,15 @@ const ENDPOINTS = [
   TokensModule,
 ];
 
+/** What clients and routers of other projects send and read. */
+const COMPATIBILITY = [
+  TensorrtLlmModule,
+  SglangModule,
+  P2pNcclModule,
+  LmcacheModule,
+  MooncakeModule,
+];
+
 /**
  * The API process. Each part starts and ends by Nest's own hooks, in this order:
  *
@@ -55,9 +69,10 @@ export class ApiModule {
         ProcessModule.forRoot(dependencies),
         HttpModule,
         ...ENDPOINTS,
+        ...COMPATIBILITY,
         ...(config.enableAdmin ? [AdminModule] : []),
         ...(config.enableDevMode ? [DevModule] : []),
-        ...(config.enableDevMode || config.enableAdmin ? [BatchModule] : []),
+        ...(config.enableDevMode || config.enableAdmin ? [XpydSimModule] : []),
         ...(config.allowRuntimeLoraUpdating ? [AdaptersModule] : []),
       ],
     };

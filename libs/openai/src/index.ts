@@ -26,7 +26,14 @@ export {
 } from './answer/answer-head';
 export { LogprobsWriter } from './answer/logprobs-json';
 export { modelCard, modelList, versionBody, type ModelCard } from './answer/models';
-export { renderFinal, type FinalFacts, type FinishedSequence } from './answer/render-final';
+export { chosenSequences } from './answer/best-choices';
+export {
+  type AnswerExtras,
+  type FinalContext,
+  type FinalFacts,
+  type FinishedSequence,
+  renderFinal,
+} from './answer/render-final';
 export { reasoningTokens, ReportedTokens } from './answer/reported-tokens';
 export { StreamedAnswer } from './answer/streamed-answer';
 export { VisibleText } from './answer/visible-text';
@@ -66,13 +73,7 @@ export {
 export { GenerateRequest, parseGenerate, renderGenerate } from './token-api/generate';
 export { renderChatBody, renderCompletionBody } from './token-api/render';
 export { tokenSchemas } from './token-api/request-schemas';
-export {
-  SglangGenerateRequest,
-  isSglangBatch,
-  parseSglangGenerate,
-  renderSglangGenerate,
-} from './token-api/sglang/sglang-generate';
-export { StreamedSglangGenerate } from './token-api/sglang/streamed-sglang-generate';
+export { SglangGenerateRequest } from './token-api/sglang.dto';
 export { StreamedGenerate } from './token-api/streamed-generate';
 export { DetokenizeRequest, TokenizeRequest } from './token-api/tokens.dto';
 export { detokenizeBody, tokenizeBody, tokenizerInfoBody } from './token-api/tokens';

@@ -1,7 +1,6 @@
 import { BatonError } from '@baton/contract';
 import { Injectable } from '@nestjs/common';
 import { Observers } from '../observers/port/observers';
-import { KvRelease } from '../routers/kv-release';
 import { Legs } from '../routers/legs';
 import type { UnreadCall } from './take/call';
 
@@ -14,20 +13,17 @@ export class Refusals {
   constructor(
     private readonly observers: Observers,
     private readonly legs: Legs,
-    private readonly release: KvRelease,
   ) {}
 
   /** An invalid request stays invalid, so KV blocks held for it are released. */
   refused(call: UnreadCall, error: unknown): void {
     if (error instanceof BatonError) this.observers.refused(call, error);
-    this.legs.refused(call);
-    if (error instanceof BatonError && error.entry.status <= LAST_FINAL_STATUS) {
-      this.release.refused(call.body);
-    }
+    const isFinal = error instanceof BatonError && error.entry.status <= LAST_FINAL_STATUS;
+    this.legs.refused(call, isFinal);
   }
 
   /** The client's connection was cut by an injected fault. */
   cutOff(call: UnreadCall): void {
-    this.legs.refused(call);
+    this.legs.refused(call, false);
   }
 }

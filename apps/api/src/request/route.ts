@@ -7,7 +7,7 @@ import type { SettledLeg } from '../routers/leg';
 import { Legs } from '../routers/legs';
 import type { Routed } from './admit/admission';
 import { AdmissionGate } from './admit/admission-gate';
-import { namesLeg, ownRoute, poolingRoute, type Route, wishedRoute } from './route/route';
+import { ownRoute, poolingRoute, type Route, wishedRoute } from './route/route';
 import type { CheckedRequest, Call } from './take/call';
 
 const NO_LEG: SettledLeg = { kind: 'none' };
@@ -28,10 +28,11 @@ export class RouteStep {
   async route(call: Call, checked: CheckedRequest): Promise<Routed> {
     const { request, isPooling } = checked;
     const { kvTransferParams: params } = request;
-    const isLeg = params !== undefined || namesLeg(call);
     const [first] = request.prompts;
     const promptTokens = first?.ids.length ?? 0;
-    const leg = isLeg ? await this.legs.settle(call, params, promptTokens) : NO_LEG;
+    const leg = this.legs.mayBe(call, params)
+      ? await this.legs.settle(call, params, promptTokens)
+      : NO_LEG;
     const routes = isPooling
       ? this.planPooling(request, call.engineId)
       : this.plan(request, call.engineId, leg);

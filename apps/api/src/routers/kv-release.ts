@@ -7,7 +7,6 @@ import {
 import { fieldsIn, isObject, type JsonFields } from '@baton/kernel';
 import { channels } from '@baton/transport';
 import { Injectable } from '@nestjs/common';
-import { disaggregatedParamsOf } from './disaggregated-params';
 import { ApiIdentity, Broker } from '../tokens';
 
 /**
@@ -21,9 +20,8 @@ export class KvRelease {
     private readonly identity: ApiIdentity,
   ) {}
 
-  /** Does nothing for a body without KV. */
-  refused(body: unknown): void {
-    const raw = rawParamsOf(body) ?? disaggregatedParamsOf(body)?.params;
+  /** Does nothing for parameters that name no blocks. */
+  refused(raw: unknown): void {
     const params = parseKvTransferParams(raw) ?? parseKeptKvParams(raw);
     const held = parseRemoteRequestId(params?.remote_request_id ?? '');
     if (!params?.remote_engine_id || held === undefined) return;

@@ -21,8 +21,8 @@ describe('the two legs of a transfer', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     givenUp = [];
-    const refused = (body: { kv_transfer_params: KvTransferParams }): void => {
-      givenUp.push(body.kv_transfer_params.remote_request_id);
+    const refused = (params: KvTransferParams): void => {
+      givenUp.push(params.remote_request_id);
     };
     const config = defaultConfig({ topology: '1P1D', kvLegTimeout: 10, maxWaitingRequests: 2 });
     pairs = new LegPairs(config, { refused } as unknown as KvRelease);

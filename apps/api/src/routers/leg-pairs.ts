@@ -159,7 +159,7 @@ export class LegPairs {
   }
 
   private giveUp(params: KvTransferParams): void {
-    this.release.refused({ kv_transfer_params: params });
+    this.release.refused(params);
   }
 }
 

@@ -1,18 +1,27 @@
 import type { ServerResponse } from 'node:http';
 import { BatonError, faultOfKvTransferParams } from '@baton/contract';
+import type { GenerationRequest } from '@baton/openai';
 import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
+import { ModelCatalog } from '../cluster/model-catalog';
 import type { WaitingLeg, WaitingLegs } from '../observers/port/state';
 import type { AnswerFacts, HeldFacts } from '../request/answer/answer';
 import type { Call, UnreadCall } from '../request/take/call';
 import { Config, Log } from '../tokens';
-import { opaqueStateOf } from './disaggregated-params';
 import { KvRelease, rawParamsOf } from './kv-release';
-import { type HoldReply, type Leg, legOf, type SettledLeg } from './leg';
+import { type Generated, type Leg, type SettledLeg } from './leg';
+import { LegForms } from './leg-forms';
 import { LegPairs, type Met } from './leg-pairs';
 
 type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
-type HeldAs = (params: KvParams | undefined) => HeldFacts;
+
+/**
+ * Takes the parameters of the held prompt, if any, and gives the fields that the client of the leg
+ * gets.
+ *
+ * @param results one per sequence of the leg
+ */
+export type HeldAs = (params: KvParams | undefined, results: Generated['results']) => HeldFacts;
 
 /**
  * The incoming legs of outside routers. Each is checked, and paired with its other leg when both
@@ -28,9 +37,16 @@ export class Legs implements WaitingLegs {
     private readonly config: Config,
     private readonly logger: Log,
     private readonly cluster: ClusterView,
+    private readonly catalog: ModelCatalog,
+    private readonly forms: LegForms,
     private readonly pairs: LegPairs,
     private readonly release: KvRelease,
   ) {}
+
+  /** False when the call is no leg of an outside router. */
+  mayBe(call: UnreadCall, params: KvParams | undefined): boolean {
+    return params !== undefined || this.forms.areIn(call);
+  }
 
   /**
    * The leg of the call; resolves when its other leg has progressed far enough.
@@ -43,7 +59,7 @@ export class Legs implements WaitingLegs {
     params: KvParams | undefined,
     promptTokens: number,
   ): Promise<SettledLeg> {
-    const leg = this.legAt(call, params);
+    const leg = await this.legAt(call, params);
     if (leg.kind === 'hold') this.pairs.prefillCame(leg.pairs);
     if (leg.kind !== 'meet') this.refuseMalformed(leg, params);
     const settled = leg.kind === 'meet' ? await this.meet(call, leg.pair, promptTokens) : leg;
@@ -54,25 +70,25 @@ export class Legs implements WaitingLegs {
     return settled;
   }
 
-  /** Records that the call ended without submission, so that its other leg does not wait. */
-  refused(call: UnreadCall): void {
-    const leg = this.settled.get(call.response) ?? this.legAt(call, rawParamsOf(call.body));
-    if (leg.kind === 'hold') this.pairs.prefillRefused(leg.pairs);
-    else if (leg.kind === 'meet') this.pairs.decodeRefused(leg.pair);
-    else if (leg.kind === 'attach' && leg.causeUs !== undefined) {
-      this.release.refused({ kv_transfer_params: leg.params });
-    }
+  /**
+   * Records that the call ended without submission, so that its other leg does not wait.
+   *
+   * @param isFinal true when the client will not send it again, so that blocks held for it are free
+   */
+  refused(call: UnreadCall, isFinal: boolean): void {
+    this.takeBack(call, isFinal).catch((error: unknown) => {
+      this.logger.error({ err: error }, 'the other leg of a refused one waits for its time');
+    });
   }
 
   /** The hook for the exchange of a prefill leg; undefined for all other legs. */
-  heldAs(leg: SettledLeg): HeldAs | undefined {
-    if (leg.kind === 'none' && leg.reply === 'first-token') {
-      return () => ({ kvTransferParams: undefined, includesFirstToken: true });
-    }
-    if (leg.kind !== 'hold') return undefined;
-    return (params) => {
-      this.pairs.prefillEnded(leg.pairs, params);
-      return params === undefined ? { kvTransferParams: params } : shown(params, leg.reply);
+  heldAs(leg: SettledLeg, request: GenerationRequest): HeldAs | undefined {
+    if (!('shows' in leg)) return undefined;
+    const { shows } = leg;
+    return (params, results) => {
+      if (leg.kind === 'hold') this.pairs.prefillEnded(leg.pairs, params);
+      const { tokenizer } = this.catalog.answerOptions;
+      return shows(params, { request, results, tokenizer });
     };
   }
 
@@ -80,19 +96,29 @@ export class Legs implements WaitingLegs {
     return this.waiting.values();
   }
 
+  private async takeBack(call: UnreadCall, isFinal: boolean): Promise<void> {
+    const raw = rawParamsOf(call.body);
+    const leg = this.settled.get(call.response) ?? (await this.legAt(call, raw));
+    if (leg.kind === 'hold') this.pairs.prefillRefused(leg.pairs);
+    else if (leg.kind === 'meet') this.pairs.decodeRefused(leg.pair);
+    if (leg.kind === 'attach' && (isFinal || leg.causeUs !== undefined)) {
+      this.release.refused(leg.params);
+    } else if (isFinal) this.release.refused(raw);
+  }
+
   private legAt(
     { body, clientRequestId, engineId }: UnreadCall,
     params: KvParams | undefined,
-  ): Leg {
+  ): Promise<Leg> {
     const stage = engineId === undefined ? undefined : this.cluster.find(engineId)?.stage;
-    return legOf({ params, body, clientRequestId, stage });
+    return this.forms.legOf({ params, body, clientRequestId, stage });
   }
 
   private refuseMalformed(leg: SettledLeg, params: KvParams | undefined): void {
     if (!this.config.strictKv) return;
     const ofParams = params && faultOfKvTransferParams(params);
-    const fault = leg.kind === 'unusable' ? leg.why : ofParams;
-    if (fault !== undefined) throw refusal(fault);
+    if (leg.kind === 'unusable') throw refusal(leg.why, leg.field);
+    if (ofParams !== undefined) throw refusal(ofParams);
   }
 
   private async meet(
@@ -127,17 +153,6 @@ const SAID = {
   taken: 'kv_transfer_params name a transfer that another decode leg has taken.',
 } as const;
 
-function refusal(why: string): BatonError {
-  const [field = 'kv_transfer_params'] = /^disaggregated_params/.exec(why) ?? [];
+function refusal(why: string, field = 'kv_transfer_params'): BatonError {
   return new BatonError('kv_reference_refused', why, field);
-}
-
-function shown(params: KvParams, reply: HoldReply): HeldFacts {
-  if (reply === 'nothing') return { kvTransferParams: undefined };
-  if (reply === 'params') return { kvTransferParams: params };
-  if ('transferId' in reply) {
-    return { kvTransferParams: { ...params, transfer_id: reply.transferId } };
-  }
-  const disaggregated = { id: reply.disaggregatedId, state: opaqueStateOf(params) };
-  return { kvTransferParams: undefined, disaggregated };
 }

@@ -2,7 +2,7 @@ import type { BatonConfig } from '@baton/config';
 import { storedChatReader } from '../endpoints/chat/stored-chat-reader';
 import { poolingReaders } from '../endpoints/embeddings/pooling-readers';
 import { messageReader } from '../endpoints/messages/message-reader';
-import { sglangReader } from '../endpoints/tokens/sglang-reader';
+import { sglangReader } from '../compat/sglang/native-reader';
 import { tokenReader } from '../endpoints/tokens/token-reader';
 import { responseReaders } from '../endpoints/responses/response-readers';
 import { type EndpointReader, chatBatchReader, TEXT_ENDPOINTS } from '../request/take/call';

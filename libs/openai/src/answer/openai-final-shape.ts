@@ -18,9 +18,10 @@ export function openaiBody(parts: FinalParts, choices: readonly RawJson[]): RawJ
     usage: parts.usage,
     service_tier: request.serviceTier === undefined ? undefined : asciiJson(request.serviceTier),
     prompt_logprobs: isChat ? first?.promptLogprobs : undefined,
-    prompt_token_ids: parts.promptTokenIds ?? (isChat ? first?.promptTokenIds : undefined),
+    prompt_token_ids: isChat ? first?.promptTokenIds : undefined,
     prompt_text: first?.promptText,
     kv_transfer_params: requested ? (parts.kvTransferParams ?? 'null') : undefined,
+    ...parts.extras,
   });
 }
 
@@ -29,7 +30,7 @@ export function openaiChoice(request: GenerationRequest, choice: FinalChoice): R
   const outcome = {
     logprobs: choice.logprobs,
     finish_reason: `"${choice.reason}"`,
-    disaggregated_params: choice.disaggregatedParams,
+    ...choice.extras,
   };
   if (request.endpoint === 'chat') {
     const message = rawObject({
@@ -46,9 +47,7 @@ export function openaiChoice(request: GenerationRequest, choice: FinalChoice): R
   return rawObject({
     text: choice.text,
     index,
-    logprobs: outcome.logprobs,
-    finish_reason: outcome.finish_reason,
-    disaggregated_params: outcome.disaggregated_params,
+    ...outcome,
     token_ids: choice.tokenIds,
     prompt_token_ids: choice.promptTokenIds,
     prompt_logprobs: request.promptLogprobs === undefined ? undefined : choice.promptLogprobs,

@@ -31,13 +31,19 @@ export interface FinishedSequence {
 export interface FinalFacts {
   readonly cachedTokens?: number | undefined;
   readonly kvTransferParams?: object | undefined;
-  /**
-   * Only from a context server of TensorRT-LLM: the request's number in digits, and the parameters
-   * for the generation server.
-   */
-  readonly disaggregated?: { readonly id: string | undefined; readonly state: string } | undefined;
-  /** Whether `kv_transfer_params` include the first token, for LMCache's proxy. */
-  readonly includesFirstToken?: boolean | undefined;
+  readonly extras?: AnswerExtras | undefined;
+}
+
+/** Fields by name, each as its JSON text. */
+export type RawFields = Readonly<Record<string, RawJson>>;
+
+/**
+ * Fields beyond those of the dialect, of an answer in one piece. A field with a name of the dialect
+ * takes the place of that one.
+ */
+export interface AnswerExtras {
+  readonly body?: RawFields;
+  readonly firstChoice?: RawFields;
 }
 
 /** A choice of an answer in one piece. Raw fields are JSON texts. */
@@ -59,7 +65,7 @@ export interface FinalChoice {
   readonly promptLogprobs: RawJson | undefined;
   /** Undefined when the request does not request it. */
   readonly promptText: RawJson | undefined;
-  readonly disaggregatedParams?: RawJson | undefined;
+  readonly extras?: RawFields | undefined;
 }
 
 /** The parts of an answer in one piece, in order. */
@@ -69,8 +75,7 @@ export interface FinalParts {
   readonly choices: readonly FinalChoice[];
   readonly usage: RawJson;
   readonly kvTransferParams: RawJson | undefined;
-  /** Ids of all prompts; only in answers of a context server. */
-  readonly promptTokenIds?: RawJson | undefined;
+  readonly extras?: RawFields | undefined;
 }
 
 /** The context of a rendered answer. */
@@ -90,24 +95,24 @@ export function renderFinal(
 ): string {
   const writer = new ChoiceWriter({ request, head, options });
   const chosen = chosenSequences(request, results, options.tokenizer);
-  const choices = chosen.map((one, index) => ({
-    ...writer.choice(one, index),
-    ...contextOf(one, index === 0 ? facts : {}),
-  }));
+  const { kvTransferParams: params, extras } = facts;
+  const choices = chosen.map((one, index) => {
+    const choice = writer.choice(one, index);
+    return index === 0 ? { ...choice, extras: extras?.firstChoice } : choice;
+  });
   const usage = {
     promptTokens: request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),
     completionTokens: results.reduce((sum, { count }) => sum + count, 0),
     reasoningTokens: results.reduce((sum, one) => sum + reasoningTokens(one.plan, one.count), 0),
     cachedTokens: facts.cachedTokens,
   };
-  const params = facts.includesFirstToken === true ? firstTokenOf(results) : facts.kvTransferParams;
   const parts: FinalParts = {
     request,
     head,
     choices,
     usage: usageJson(usage, options, false),
     kvTransferParams: params === undefined ? undefined : asciiJson(params),
-    ...(facts.disaggregated === undefined ? {} : { promptTokenIds: promptIdsOf(request) }),
+    extras: extras?.body,
   };
   return options.dialect === 'vllm'
     ? vllmBody(
@@ -118,37 +123,6 @@ export function renderFinal(
         parts,
         choices.map((choice) => openaiChoice(request, choice)),
       );
-}
-
-function firstTokenOf([first]: readonly FinishedSequence[]): object {
-  return { first_tok: first?.plan.tokenIds[0] ?? null };
-}
-
-/** One list of ids per prompt of a completion; a chat has one prompt. */
-function promptIdsOf({ endpoint, prompts }: GenerationRequest): RawJson {
-  const all = prompts.map(({ ids }) => rawIds(ids));
-  return endpoint === 'chat' ? (all[0] ?? '[]') : rawArray(all);
-}
-
-/**
- * `DisaggregatedParams` of tensorrt_llm/serve/openai_protocol.py. The number has more digits than a
- * JavaScript number holds. It is not secret.
- */
-function contextOf(
-  { result: { plan, count } }: ChosenSequence,
-  { disaggregated }: FinalFacts,
-): Pick<FinalChoice, 'disaggregatedParams'> {
-  if (disaggregated === undefined) return {};
-  const id = disaggregated.id ?? '0';
-  const disaggregatedParams = rawObject({
-    request_type: '"context_only"',
-    first_gen_tokens: rawIds(plan.tokenIds.slice(0, count)),
-    ctx_request_id: id,
-    encoded_opaque_state: asciiJson(disaggregated.state),
-    draft_tokens: 'null',
-    disagg_request_id: id,
-  });
-  return { disaggregatedParams };
 }
 
 class ChoiceWriter {

@@ -22,12 +22,12 @@ export function vllmBody(parts: VllmParts, choices: readonly RawJson[]): RawJson
     system_fingerprint: asciiJson(head.systemFingerprint),
     usage: parts.usage,
     prompt_logprobs: isChat ? (first?.promptLogprobs ?? 'null') : undefined,
-    prompt_token_ids:
-      parts.promptTokenIds ?? (isChat ? (first?.promptTokenIds ?? 'null') : undefined),
+    prompt_token_ids: isChat ? (first?.promptTokenIds ?? 'null') : undefined,
     prompt_text: isChat ? (first?.promptText ?? 'null') : undefined,
     kv_transfer_params: parts.kvTransferParams ?? 'null',
     ec_transfer_params: 'null',
     metrics: 'null',
+    ...parts.extras,
   });
 }
 
@@ -37,7 +37,7 @@ export function vllmChoice(endpoint: Endpoint, choice: FinalChoice): RawJson {
     finish_reason: `"${choice.reason}"`,
     stop_reason: asciiJson(choice.stopReason),
     token_ids: choice.tokenIds ?? 'null',
-    disaggregated_params: choice.disaggregatedParams,
+    ...choice.extras,
   };
   const index = String(choice.index);
   if (endpoint === 'chat') {

@@ -181,28 +181,25 @@ describe.each(['vllm', 'openai'] as const)(
     const results = [{ plan: planOf(' a'), reason: 'length', count: 1 } as const];
     const [token] = results[0]!.plan.tokenIds;
 
-    it('has TensorRT-LLM’s params in the choice, with all digits of the number', () => {
-      const request = completionRequest(dialect, {});
-      const disaggregated = { id: '7259873453121536042', state: 'eyJ9' };
-      const body = renderFinal({ request, head: headOf('cmpl-9'), options }, results, {
-        disaggregated,
+    it('has the extra fields of the leg where a field of their name stands, or after the reason', () => {
+      const request = completionRequest(dialect, { n: 2, kv_transfer_params: {} });
+      const both = [results[0]!, results[0]!];
+      const body = renderFinal({ request, head: headOf('cmpl-9'), options }, both, {
+        extras: {
+          body: { prompt_token_ids: '[[1]]', kv_transfer_params: `{"first_tok":${token}}` },
+          firstChoice: { disaggregated_params: '{"ctx_request_id":7259873453121536042}' },
+        },
       });
-      expect(body).toContain(
-        '"disaggregated_params":{"request_type":"context_only",' +
-          `"first_gen_tokens":[${token}],"ctx_request_id":7259873453121536042,` +
-          '"encoded_opaque_state":"eyJ9","draft_tokens":null,' +
-          '"disagg_request_id":7259873453121536042}',
-      );
-      const ids = [...(request.prompts[0]?.ids ?? [])];
-      expect(JSON.parse(body)).toMatchObject({ prompt_token_ids: [ids] });
-    });
-
-    it('has the id of the token, for LMCache', () => {
-      const request = completionRequest(dialect, { kv_transfer_params: { ret_first_tok: true } });
-      const context = { request, head: headOf('cmpl-9'), options };
-      expect(renderFinal(context, results, { includesFirstToken: true })).toContain(
-        `"kv_transfer_params":{"first_tok":${token}}`,
-      );
+      expect(body.match(/"prompt_token_ids":\[\[1\]\],"kv_transfer_params":[^}]*\}/g)).toEqual([
+        `"prompt_token_ids":[[1]],"kv_transfer_params":{"first_tok":${token}}`,
+      ]);
+      const inChoice = {
+        vllm: '"token_ids":null,"disaggregated_params":{"ctx_request_id":7259873453121536042},',
+        openai:
+          '"finish_reason":"length","disaggregated_params":{"ctx_request_id":7259873453121536042}},',
+      };
+      expect(body.split(inChoice[dialect])).toHaveLength(2);
+      expect(body.indexOf(inChoice[dialect])).toBeLessThan(body.indexOf('"index":1'));
     });
 
     it('has the parameters at the end of a stream when decode keeps its blocks', () => {

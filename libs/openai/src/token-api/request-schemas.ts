@@ -1,7 +1,7 @@
 import { schemaOf } from '../body/json-schema';
 import { DerenderChatRequest, DerenderCompletionRequest } from './derender';
 import { GenerateRequest } from './generate';
-import { SglangGenerateRequest } from './sglang/sglang-generate';
+import { SglangGenerateRequest } from './sglang.dto';
 import { DetokenizeRequest, TokenizeRequest } from './tokens.dto';
 
 /** The bodies of requests in tokens, by their names in the OpenAPI description. */

@@ -5,10 +5,7 @@ import { contextOf } from '../../http/request-context';
 import { ApiIdentity } from '../../tokens';
 import { Readiness } from './readiness';
 
-/**
- * Health checks. `/health` and `/ping` are vLLM's, `/health_generate` is SGLang's: a status without
- * a body.
- */
+/** Health checks. `/health` and `/ping` are vLLM's: a status without a body. */
 @Controller()
 export class HealthController {
   constructor(
@@ -20,7 +17,7 @@ export class HealthController {
     ...NOTHING,
     detail: 'Status 503 when they are not.',
   })
-  @Get(['health', 'ping', 'health_generate'])
+  @Get(['health', 'ping'])
   health(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { engineId } = contextOf(request.raw);
     void reply.code(this.readiness.isServing(engineId) ? 200 : 503).send();

@@ -11,5 +11,6 @@ import { Readiness } from './readiness';
   imports: [ClusterModule, RequestModule],
   controllers: [HealthController, LoadController],
   providers: [GrpcHealth, Readiness],
+  exports: [Readiness],
 })
 export class HealthModule {}

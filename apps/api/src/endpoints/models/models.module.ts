@@ -2,11 +2,10 @@ import { Module } from '@nestjs/common';
 import { ClusterModule } from '../../cluster/cluster.module';
 import { HttpModule } from '../../http/http.module';
 import { ModelsController } from './models.controller';
-import { ServerInfoController } from './server-info.controller';
 
 /** The served models and the version of the server. */
 @Module({
   imports: [ClusterModule, HttpModule],
-  controllers: [ModelsController, ServerInfoController],
+  controllers: [ModelsController],
 })
 export class ModelsModule {}

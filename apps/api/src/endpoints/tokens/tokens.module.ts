@@ -3,12 +3,11 @@ import { ClusterModule } from '../../cluster/cluster.module';
 import { RequestModule } from '../../request/request.module';
 import { GenerateController } from './generate.controller';
 import { RenderController } from './render.controller';
-import { SglangController } from './sglang.controller';
 import { TokenizeController } from './tokenize.controller';
 
 /** Requests and answers as token ids. */
 @Module({
   imports: [ClusterModule, RequestModule],
-  controllers: [GenerateController, RenderController, SglangController, TokenizeController],
+  controllers: [GenerateController, RenderController, TokenizeController],
 })
 export class TokensModule {}

@@ -1,14 +1,13 @@
 import type { BatonError, EndReason } from '@baton/contract';
+import type { AnswerExtras } from '@baton/openai';
 
 /** The facts of a whole answer once its last sequence has ended. */
 export interface AnswerFacts {
   readonly cachedTokens: number;
   /** The eleven fields of a held prompt, as the engine sent them. */
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
-  /** The hand-over parameters in TensorRT-LLM's form. */
-  readonly disaggregated?: { readonly id: string | undefined; readonly state: string };
-  /** True for LMCache's proxy, which continues after the first token and needs its id. */
-  readonly includesFirstToken?: boolean;
+  /** Only for a leg of a router that reads more than the parameters. */
+  readonly extras?: AnswerExtras;
 }
 
 /** The fields that a prefill leg gets besides its token. */
@@ -19,6 +18,12 @@ export interface TokenSpan {
   readonly index: number;
   readonly from: number;
   readonly count: number;
+}
+
+/** The end of a sequence: its reason and its last tokens. */
+export interface SequenceEnd {
+  readonly span: TokenSpan;
+  readonly reason: EndReason;
 }
 
 /**

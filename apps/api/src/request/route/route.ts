@@ -1,8 +1,7 @@
 import type { EngineJob, KvTransferParams, Placed, Stage } from '@baton/contract';
-import { hashString, isObject, mix } from '@baton/kernel';
+import { hashString, mix } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
-import { ADDRESSES_IN_ID, type SettledLeg } from '../../routers/leg';
-import type { Call } from '../take/call';
+import type { SettledLeg } from '../../routers/leg';
 
 /** The route of one sequence through the cluster. */
 export interface Route {
@@ -52,16 +51,6 @@ export function wishedRoute(
     case 'unusable':
       return engine ? { ...BASE, flow: 'local', stage: engine.stage, engineId } : undefined;
   }
-}
-
-/** False when the call is not a leg of an outside router: every leg sets one of these fields. */
-export function namesLeg({
-  body,
-  clientRequestId,
-}: Pick<Call, 'body' | 'clientRequestId'>): boolean {
-  if (clientRequestId !== undefined && ADDRESSES_IN_ID.test(clientRequestId)) return true;
-  if (!isObject(body)) return false;
-  return 'kv_transfer_params' in body || 'disaggregated_params' in body || 'bootstrap_room' in body;
 }
 
 /** The two routes that Baton itself chooses between. */

@@ -1,6 +1,7 @@
 import { speedUpTimers } from '@baton/clock';
 import type { BatonError, EndReason, EngineJob, ErrorCode } from '@baton/contract';
-import type { AnswerHead, GenerationRequest } from '@baton/openai';
+import type { AnswerHead, FinishedSequence, GenerationRequest } from '@baton/openai';
+import type { OutputPlan } from '@baton/text';
 import type { Aborter } from '../../frames/aborter';
 import type { Sequence, SequenceOwner } from '../../sequences/sequence';
 import type { SequenceTable } from '../../sequences/sequence-table';
@@ -8,7 +9,8 @@ import type { Observers } from '../../observers/port/observers';
 import type { ObservedRequest, RequestEnd, SequenceNote } from '../../observers/port/port';
 import type { Admission } from '../admit/admission';
 import type { AdmissionGate } from '../admit/admission-gate';
-import type { Answer, AnswerFacts, HeldFacts } from '../answer/answer';
+import type { Answer, AnswerFacts } from '../answer/answer';
+import type { HeldAs } from '../../routers/legs';
 import { sessionKeyOf } from '../route/session-key';
 import { sequenceFailure } from './failure';
 
@@ -27,12 +29,10 @@ export interface ExchangeParts {
   readonly call: Call;
   readonly head: AnswerHead;
   readonly request: GenerationRequest;
-  /**
-   * Set for the prefill leg of an outside router: takes the parameters of the held prompt, if any,
-   * and returns the fields that the client gets. May be called more than once.
-   */
-  readonly heldAs?: ((params: KvParams | undefined) => HeldFacts) | undefined;
-  /** One per sequence. */
+  /** One per sequence, as are the jobs. */
+  readonly plans: readonly OutputPlan[];
+  /** Set for the prefill leg of an outside router. May be called more than once. */
+  readonly heldAs?: HeldAs | undefined;
   readonly jobs: readonly EngineJob[];
   readonly answer: Answer;
 }
@@ -160,9 +160,15 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     const tail = this.sequences[0]?.tail;
     const held = tail === undefined ? undefined : paramsOf(tail);
     const { heldAs } = this.parts;
-    const shown = heldAs === undefined ? { kvTransferParams: held } : heldAs(held);
+    const shown = heldAs === undefined ? { kvTransferParams: held } : heldAs(held, this.results());
     this.endRequest({ reason: 'stop' });
     this.answer.complete({ cachedTokens: this.cachedTokens, ...shown });
+  }
+
+  private results(): FinishedSequence[] {
+    return this.sequences.map(({ received, endReason = 'abort' }, index) => {
+      return { plan: this.parts.plans[index]!, reason: endReason, count: received };
+    });
   }
 
   private passPayloads(sequence: Sequence): void {
@@ -186,7 +192,7 @@ export class Exchange implements SequenceOwner, ObservedRequest {
   private endRequest({ reason, error, isSlowReader = false }: EarlyEnd): void {
     if (this.isOver) return;
     this.isOver = true;
-    if (reason !== 'stop') this.parts.heldAs?.(undefined);
+    if (reason !== 'stop') this.parts.heldAs?.(undefined, this.results());
     const orphans: string[] = [];
     for (const sequence of this.sequences) {
       if (isDone(sequence.endReason)) continue;

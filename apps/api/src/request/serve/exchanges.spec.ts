@@ -123,7 +123,7 @@ describe('the exchanges of this process', () => {
   it('calls no part of other routers for a request that is no leg', () => {
     open('a');
     expect(visits).toEqual([]);
-    open('b', { leg: { kind: 'hold', pairs: [], reply: 'params' } });
+    open('b', { leg: { kind: 'hold', pairs: [], shows: () => ({}) } });
     expect(visits).toEqual(['leg']);
   });
 

@@ -6,7 +6,7 @@ import { SequenceTable } from '../../sequences/sequence-table';
 import { ReaderWatch } from '../../http/streaming/reader-watch';
 import { Observers } from '../../observers/port/observers';
 import { Legs } from '../../routers/legs';
-import type { Admission } from '../admit/admission';
+import type { Admission, PlannedRequest } from '../admit/admission';
 import { AdmissionGate } from '../admit/admission-gate';
 import { Exchange, type ExchangeHost, type ExchangeParts } from './exchange';
 import { JobPlacement } from './job-placement';
@@ -32,13 +32,15 @@ export class Exchanges implements ExchangeHost {
   ) {}
 
   /** Opens the exchange of a request. It ends with the connection. */
-  open(admission: Admission, parts: Parts): Exchange {
-    const { call, checked, leg } = admission;
+  open(admission: PlannedRequest, parts: Parts): Exchange {
+    const { call, checked, leg, plans } = admission;
+    const { request } = checked;
     const exchange = new Exchange(this, {
       ...parts,
       call,
-      request: checked.request,
-      heldAs: leg.kind === 'none' && leg.reply === undefined ? undefined : this.legs.heldAs(leg),
+      request,
+      plans,
+      heldAs: 'shows' in leg ? this.legs.heldAs(leg, request) : undefined,
     });
     this.follow(exchange, admission);
     for (const sequence of exchange.sequences) {

@@ -1,8 +1,7 @@
 import type { BatonError, EndReason } from '@baton/contract';
+import { type FinalContext, renderStreamError } from '@baton/openai';
 import type { OutputPlan, RawJson } from '@baton/text';
-import type { FinalContext } from '../../answer/render-final';
-import { renderStreamError } from '../../refusal/render-error';
-import { SglangOutput } from './sglang-generate';
+import { SglangOutput } from './native-request';
 
 const DONE = 'data: [DONE]\n\n';
 

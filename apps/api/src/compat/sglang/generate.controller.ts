@@ -6,12 +6,11 @@ import { EngineBodyPipe } from '../../request/engine-body.pipe';
 import { makeCall } from '../../request/take/call';
 import { ServedByEngines } from '../../request/served-by-engines';
 import { RequestWay } from '../../request/way';
-import { sglangReader } from './sglang-reader';
 
 /** SGLang's native API. Its load balancers send the legs of a hand-over here. */
 @Controller('generate')
 @ServedByEngines()
-export class SglangController {
+export class SglangGenerateController {
   constructor(private readonly generation: RequestWay) {}
 
   @Describe('Text', "Continue texts or token ids in SGLang's shape", {
@@ -20,11 +19,12 @@ export class SglangController {
     ...STREAMED,
   })
   @Post()
-  generate(
+  async generate(
     @Body(EngineBodyPipe) body: SglangGenerateRequest,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.generation.answer(makeCall(sglangReader, { body, request, reply }));
+    const { sglangReader } = await import('./native-reader');
+    await this.generation.answer(makeCall(sglangReader, { body, request, reply }));
   }
 }

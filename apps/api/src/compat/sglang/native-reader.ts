@@ -1,12 +1,8 @@
-import {
-  isSglangBatch,
-  parseSglangGenerate,
-  renderSglangGenerate,
-  StreamedSglangGenerate,
-} from '@baton/openai';
 import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { EndpointReader, Reading } from '../../request/take/call';
+import { isSglangBatch, parseSglangGenerate, renderSglangGenerate } from './native-request';
+import { StreamedSglangGenerate } from './streamed-native';
 
 interface SglangReading extends Reading {
   readonly isBatch: boolean;

@@ -1,9 +1,9 @@
 import { BatonError } from '@baton/contract';
 import { Controller, Get, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { ClusterView } from '../cluster/cluster-view';
-import { Describe } from '../http/operation';
-import { contextOf } from '../http/request-context';
+import { ClusterView } from '../../cluster/cluster-view';
+import { Describe } from '../../http/operation';
+import { contextOf } from '../../http/request-context';
 
 /**
  * The engine ids behind a port, by data-parallel rank. Mooncake's proxy reads them from a prefill

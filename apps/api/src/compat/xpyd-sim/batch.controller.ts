@@ -3,7 +3,7 @@ import { Controller, Get } from '@nestjs/common';
 import { Describe } from '../../http/operation';
 import { brokerError } from '../../http/broker-error';
 import { Broker } from '../../tokens';
-import { Operator } from './operator';
+import { Operator } from '../../endpoints/dev/operator';
 
 /**
  * The fields that xPyD-sim shows for its one engine, summed over all engines, and then each engine

@@ -1,5 +1,19 @@
 import type { EndReason } from '@baton/contract';
 import {
+  checkedBody,
+  type FinalContext,
+  type FinalFacts,
+  type FinishedSequence,
+  type GenerationRequest,
+  LogprobsWriter,
+  objectBody,
+  parseCompletion,
+  ReportedTokens,
+  type RequestLimits,
+  SglangGenerateRequest,
+  valueError,
+} from '@baton/openai';
+import {
   asciiJson,
   type OutputPlan,
   rawArray,
@@ -8,18 +22,6 @@ import {
   rawObject,
   visibleText,
 } from '@baton/text';
-
-import { IsBoolean, IsInt, IsObject, IsString } from 'class-validator';
-import { checkedBody, objectBody } from '../../body/checked-body';
-import { Is } from '../../body/declare';
-import { TEXTS, TOKEN_ID_LISTS } from '../../body/types';
-import { LogprobsWriter } from '../../answer/logprobs-json';
-import { parseCompletion } from '../../request/parse-completion';
-import { ReportedTokens } from '../../answer/reported-tokens';
-import { valueError } from '../../refusal/request-error';
-import type { FinalContext, FinalFacts, FinishedSequence } from '../../answer/render-final';
-import type { GenerationRequest } from '../../generation-request';
-import type { RequestLimits } from '../../limits';
 
 const DIALECT = 'vllm';
 /** SGLang's default of `max_new_tokens`. */
@@ -36,20 +38,6 @@ const SAME = [
   ...['temperature', 'top_p', 'top_k', 'min_p', 'frequency_penalty', 'presence_penalty', 'n'],
   ...['repetition_penalty', 'stop', 'stop_token_ids', 'ignore_eos', 'logit_bias'],
 ] as const;
-
-/**
- * The supported fields of SGLang's native API (`GenerateReqInput` of
- * sglang/srt/managers/io_struct.py).
- */
-export class SglangGenerateRequest {
-  @Is(TEXTS) text?: string | readonly string[] | null;
-  @Is(TOKEN_ID_LISTS) input_ids?: readonly number[] | readonly (readonly number[])[] | null;
-  @IsObject() sampling_params?: Readonly<Record<string, unknown>> | null;
-  @IsBoolean() stream?: boolean | null;
-  @IsBoolean() return_logprob?: boolean | null;
-  @IsInt() top_logprobs_num?: number | null;
-  @IsString() rid?: string | null;
-}
 
 /**
  * Checks a body of SGLang's POST /generate: `text` or `input_ids`, one or several. Throws
