@@ -5,7 +5,7 @@ import { chatHead } from '@baton/responses';
 import type { OutputPlan } from '@baton/text';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { HttpAnswer } from '../http/http-answer';
-import type { SequenceEnd } from '../request/answer/threaded';
+import type { SequenceEnd } from '../request/answer/answer';
 import { writtenBody } from '../request/answer/written';
 import { fixedLimits, planContext } from '../request/plan/model-context';
 import { openTextParts, type TextParts } from '../request/plan/text-setup';

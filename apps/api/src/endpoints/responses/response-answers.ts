@@ -12,9 +12,9 @@ import {
 } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import { Injectable } from '@nestjs/common';
-import type { Answer } from '../../request/answer/answer';
+import type { Answer, SequenceEnd } from '../../request/answer/answer';
+import { type Keeper, StoredAnswer } from '../../request/answer/stored';
 import { StreamAnswer } from '../../request/answer/stream';
-import type { SequenceEnd } from '../../request/answer/threaded';
 import type { AnswerParts } from '../../request/take/call';
 import { ApiIdentity, Log } from '../../tokens';
 import { ConversationStore } from '../conversations/conversation-store';
@@ -26,7 +26,6 @@ import { EventsAnswer, type Listener } from './events-answer';
 import { GradualAnswer } from './gradual-answer';
 import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
-import { type Keeper, StoredAnswer } from './stored-answer';
 
 /** A response under way. */
 export interface ResponseParts {
@@ -71,7 +70,7 @@ export class ResponseAnswers {
     const options = { ...answering.options, reasoningEvents };
     const outcome = outcomeOf(request, { ...answering, options });
     const answer = this.shown(parts, outcome, answering);
-    return isKept(parts) ? new StoredAnswer(answer, outcome, this.keeper(parts, outcome)) : answer;
+    return isKept(parts) ? new StoredAnswer(answer, this.keeper(parts, outcome)) : answer;
   }
 
   private shown(
@@ -113,13 +112,20 @@ export class ResponseAnswers {
   }
 
   private keeper(parts: ResponseParts, outcome: ResponseOutcome): Keeper {
+    const storeEnd = (response: ResponseObject): Promise<void> => {
+      const { id, status } = response;
+      const written = { id, status, response: outcome.written(response) };
+      return this.storeAll(parts, written, outcome.deltas);
+    };
     return {
       storeStart: () => this.storeStart(parts, outcome),
-      storeEnd: (response) => {
-        const { id, status } = response;
-        const written = { id, status, response: outcome.written(response) };
-        return this.storeAll(parts, written, outcome.deltas);
+      storeEnd: ([end], { cachedTokens }) => {
+        assert(end, 'a response has one sequence');
+        const { reason, span } = end;
+        const count = span.from + span.count;
+        return storeEnd(outcome.endResponse({ reason, count, cachedTokens }));
       },
+      storeFailure: (error) => storeEnd(outcome.failed(error)),
     };
   }
 

@@ -9,10 +9,17 @@ export class WholeAnswer implements Answer {
   readonly isOverfull = false;
   private readonly results: FinishedSequence[] = [];
 
+  /**
+   * @param render gives the body. A thread's comes later, and rejects with an error of the
+   *   catalogue.
+   */
   constructor(
     private readonly http: HttpAnswer,
     private readonly plans: readonly OutputPlan[],
-    private readonly render: (results: FinishedSequence[], facts: AnswerFacts) => string,
+    private readonly render: (
+      results: FinishedSequence[],
+      facts: AnswerFacts,
+    ) => string | Promise<Uint8Array>,
   ) {}
 
   open(): void {}
@@ -27,7 +34,13 @@ export class WholeAnswer implements Answer {
   flush(): void {}
 
   complete(facts: AnswerFacts): void {
-    this.http.sendJson(this.render(this.results, facts));
+    const body = this.render(this.results, facts);
+    if (typeof body === 'string') this.http.sendJson(body);
+    else
+      void body.then(
+        (bytes) => this.http.sendJson(bytes),
+        (error: BatonError) => this.fail(error),
+      );
   }
 
   fail(error: BatonError): void {

@@ -1,6 +1,5 @@
 import type { HttpAnswer } from '../../http/http-answer';
-import type { Answer, AnswerFacts } from './answer';
-import type { SequenceEnd } from './threaded';
+import type { Answer, AnswerFacts, SequenceEnd } from './answer';
 
 /** Renders the body of an answer in one piece, without a connection. */
 export function writtenBody(

@@ -6,9 +6,9 @@ import type { OutputPlan } from '@baton/text';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LargeBody, MAX_PARSED_BYTES, wholeBody } from '../../http/body/large-body';
 import { Config, Broker } from '../../tokens';
-import type { AnswerFacts } from '../answer/answer';
-import { DocumentStoringAnswer } from '../answer/document-storing';
-import { type SequenceEnd, ThreadedAnswer } from '../answer/threaded';
+import type { AnswerFacts, SequenceEnd } from '../answer/answer';
+import { StoredAnswer } from '../answer/stored';
+import { WholeAnswer } from '../answer/whole';
 import { writtenBody } from '../answer/written';
 import { TextSetup } from '../plan/text-setup';
 import type {
@@ -93,8 +93,11 @@ export class RequestThreads implements OnApplicationShutdown {
     { threaded, call, store = notStored }: ThreadedParts,
   ): CheckedRequest {
     if (checked.request.stream) return { ...checked, threaded };
-    const answer = (parts: AnswerParts): ThreadedAnswer =>
-      new ThreadedAnswer(parts.http, async (ends, facts) => {
+    const answer = (parts: AnswerParts): WholeAnswer =>
+      new WholeAnswer(parts.http, parts.plans, async (results, facts) => {
+        const ends = results.map(({ count, reason }, index) => {
+          return { span: { index, from: 0, count }, reason };
+        });
         const body = await this.render('answer', { threaded, call, parts, ends, facts });
         await store(body, ends);
         return body;
@@ -113,16 +116,17 @@ export class RequestThreads implements OnApplicationShutdown {
     return {
       ...checked,
       answer: (parts) =>
-        new DocumentStoringAnswer(answer(parts), (ends, facts) =>
-          store(parts.head.id, async () => {
-            if (threaded === undefined) {
-              return writtenBody((http) => document({ ...parts, http }), ends, facts);
-            }
-            const bytes = await this.render('document', { threaded, call, parts, ends, facts });
-            // The stored document is ASCII.
-            return Buffer.from(bytes.buffer).toString('latin1');
-          }),
-        ),
+        new StoredAnswer(answer(parts), {
+          storeEnd: (ends, facts) =>
+            store(parts.head.id, async () => {
+              if (threaded === undefined) {
+                return writtenBody((http) => document({ ...parts, http }), ends, facts);
+              }
+              const bytes = await this.render('document', { threaded, call, parts, ends, facts });
+              // The stored document is ASCII.
+              return Buffer.from(bytes.buffer).toString('latin1');
+            }),
+        }),
     };
   }
 

@@ -1,0 +1,46 @@
+import type { BatonError, EndReason } from '@baton/contract';
+import type { Answer, AnswerFacts, SequenceEnd, TokenSpan } from './answer';
+import { PassingAnswer } from './passing';
+
+/** Stores an answer. No call rejects: the answer is sent whether it is stored or not. */
+export interface Keeper {
+  storeStart?(): Promise<void>;
+  storeEnd(ends: readonly SequenceEnd[], facts: AnswerFacts): Promise<void>;
+  /** Without it, nothing of a failed answer is stored. */
+  storeFailure?(error: BatonError): Promise<void>;
+}
+
+/**
+ * An answer that is stored before its last bytes are sent, so that a client can read or continue it
+ * as soon as it has the end.
+ */
+export class StoredAnswer extends PassingAnswer {
+  private readonly ends: SequenceEnd[] = [];
+
+  constructor(
+    inner: Answer,
+    private readonly keeper: Keeper,
+  ) {
+    super(inner);
+  }
+
+  override open(): void {
+    void this.keeper.storeStart?.();
+    super.open();
+  }
+
+  override endSequence(span: TokenSpan, reason: EndReason): void {
+    this.ends.push({ span, reason });
+    super.endSequence(span, reason);
+  }
+
+  override complete(facts: AnswerFacts): void {
+    void this.keeper.storeEnd(this.ends, facts).then(() => super.complete(facts));
+  }
+
+  override fail(error: BatonError): void {
+    const stored = this.keeper.storeFailure?.(error);
+    if (stored === undefined) super.fail(error);
+    else void stored.then(() => super.fail(error));
+  }
+}
