@@ -18,7 +18,7 @@ import { Describe, PAGING, STREAMED, type QueryParameter } from '../../http/oper
 import { ServedByEngines } from '../../request/served-by-engines';
 import { EngineBodyPipe } from '../../request/engine-body.pipe';
 import { ResponsesService } from './responses.service';
-import { ResponseSockets } from './socket/response-sockets';
+import { ResponseUpgrades } from './socket/response-upgrades';
 
 const JSON_TYPE = 'application/json';
 const REPLAY: readonly QueryParameter[] = [
@@ -39,7 +39,7 @@ type Parameters = Readonly<Record<string, unknown>>;
 export class ResponsesController {
   constructor(
     private readonly responses: ResponsesService,
-    private readonly sockets: ResponseSockets,
+    private readonly upgrades: ResponseUpgrades,
   ) {}
 
   @Describe('Responses', 'Create a response', {
@@ -60,8 +60,8 @@ export class ResponsesController {
   /** Serves clients that request a WebSocket. */
   @Describe('Responses', 'Create responses over a WebSocket', { upgrades: true })
   @Get()
-  connect(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.sockets.accept(request, reply);
+  connect(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.upgrades.accept(request, reply);
   }
 
   @Describe('Responses', 'Count the tokens of an input', {

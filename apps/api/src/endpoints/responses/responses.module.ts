@@ -12,7 +12,7 @@ import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
 import { ResponsesController } from './responses.controller';
 import { ResponsesService } from './responses.service';
-import { ResponseSockets } from './socket/response-sockets';
+import { ResponseUpgrades } from './socket/response-upgrades';
 
 /** OpenAI's Responses API, over HTTP and WebSockets. */
 @Module({
@@ -23,7 +23,7 @@ import { ResponseSockets } from './socket/response-sockets';
     Cancellations,
     ResponseAnswers,
     ResponseMemory,
-    ResponseSockets,
+    ResponseUpgrades,
     ResponseReader,
     ResponseStore,
     ResponseViews,
