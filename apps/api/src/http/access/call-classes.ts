@@ -5,7 +5,6 @@ import type { SloClass, SloClasses } from '@baton/policies';
 import { fieldsIn } from '@baton/kernel';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../tokens';
-import { priorityOf } from '../priority-header';
 import type { Tenant } from '../request-context';
 
 const CLASS_HEADER = 'x-slo-class';
@@ -13,6 +12,12 @@ const CLASS_HEADER = 'x-slo-class';
 const OBJECTIVE_HEADER = 'x-gateway-inference-objective';
 /** The tenant of the request as a gateway in front sets it (same extension). */
 const FAIRNESS_HEADER = 'x-gateway-inference-fairness-id';
+/**
+ * vLLM's header, with which a gateway sets the priority without changing the body. A value that is
+ * not an integer is ignored.
+ */
+const PRIORITY_HEADER = 'x-vllm-priority';
+const INTEGER = /^\s*[+-]?\d{1,15}\s*$/;
 /** Longest tenant name accepted from a header. */
 const LONGEST_TENANT = 256;
 
@@ -29,10 +34,13 @@ export class CallClasses {
   /** False when no classes are configured, so that all calls have the same class. */
   readonly isOn: boolean;
   private readonly classes: SloClasses;
+  /** True when engines schedule by the priorities of classes. */
+  private readonly ranksEngines: boolean;
 
   constructor(config: Config) {
     this.isOn = config.sloClasses !== undefined;
     this.classes = queueingClasses(config);
+    this.ranksEngines = this.isOn && config.schedulingPolicy !== 'fcfs';
   }
 
   get all(): readonly SloClass[] {
@@ -57,14 +65,26 @@ export class CallClasses {
       name: headerOf(call, CLASS_HEADER),
       objective: headerOf(call, OBJECTIVE_HEADER),
       tier: typeof tier === 'string' ? tier : undefined,
-      priority: priorityOf(call.message.headers) ?? (Number(priority) || 0),
+      priority: priorityIn(call) ?? (Number(priority) || 0),
     });
+  }
+
+  /** The priority of the call's jobs; lower ones run first. `own` is that of its body. */
+  priorityOf(call: Classed, own: number): number {
+    const isSet = call.message.headers[PRIORITY_HEADER] !== undefined;
+    const priority = isSet ? (priorityIn(call) ?? own) : own;
+    return this.ranksEngines ? priority || this.of(call).priority : priority;
   }
 
   /** The owner of the key; without a key, the tenant that the gateway in front sets. */
   tenantOf(call: Classed): string {
     return call.tenant ?? headerOf(call, FAIRNESS_HEADER)?.slice(0, LONGEST_TENANT) ?? 'default';
   }
+}
+
+function priorityIn({ message }: Classed): number | undefined {
+  const said = String(message.headers[PRIORITY_HEADER] ?? '');
+  return INTEGER.test(said) ? Number(said) : undefined;
 }
 
 function headerOf({ message }: Classed, header: string): string | undefined {

@@ -7,7 +7,6 @@ import type { OutputPlan } from '@baton/text';
 import { Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { CallClasses } from '../../http/access/call-classes';
-import { PRIORITY_HEADER, priorityOf } from '../../http/priority-header';
 import { RequestSpans } from '../../observers/tracing/request-spans';
 import { ApiIdentity, Config } from '../../tokens';
 import { SequenceTable } from '../../sequences/sequence-table';
@@ -51,9 +50,6 @@ interface PlannedSequence {
 /** Turns planned sequences into jobs: lengths and block hashes, no text. */
 @Injectable()
 export class JobFactory {
-  /** True when engines schedule by the priorities of classes. */
-  private readonly ranksClasses: boolean;
-
   constructor(
     private readonly config: Config,
     private readonly identity: ApiIdentity,
@@ -62,9 +58,7 @@ export class JobFactory {
     private readonly placement: JobPlacement,
     private readonly spans: RequestSpans,
     private readonly classes: CallClasses,
-  ) {
-    this.ranksClasses = classes.isOn && config.schedulingPolicy !== 'fcfs';
-  }
+  ) {}
 
   /** The jobs of a request, one per sequence. Their streams are opened before any others. */
   make(admission: PlannedRequest, head: AnswerHead): EngineJob[] {
@@ -81,11 +75,6 @@ export class JobFactory {
   private contextOf(admission: PlannedRequest, head: AnswerHead): JobContext {
     const { call, checked, charge, faults } = admission;
     const { request, isExecuted } = checked;
-    const { headers } = call.message;
-    const own =
-      headers[PRIORITY_HEADER] === undefined
-        ? request.priority
-        : (priorityOf(headers) ?? request.priority);
     return {
       request,
       baseId: baseIdOf(head.id),
@@ -95,7 +84,7 @@ export class JobFactory {
       adapter: this.catalog.adapterOf(request.model, call.tenant),
       traceparent: this.spans.isOn ? this.spans.begin(call, head, request) : undefined,
       executes: isExecuted === true,
-      priority: this.ranksClasses ? own || this.classes.of(call).priority : own,
+      priority: this.classes.priorityOf(call, request.priority),
       faults: faults.filter(isForEngines),
     };
   }
