@@ -91,6 +91,14 @@ describe('stages that execute on servers', () => {
     });
   });
 
+  it('pass the server’s text on after a fault that delays the answer', async () => {
+    const faults = JSON.stringify([{ at: 'stream', fault: 'delay', delay: 0.01 }]);
+    await split(prefills, decodes, { faults });
+    const whole = (await (await post(BODY)).json()) as { choices: { text: string }[] };
+    const { text } = await readStream(await post({ ...BODY, stream: true }));
+    expect([whole.choices[0]?.text, text]).toEqual(['whole é', 'one é']);
+  });
+
   it('leave every number and text of the client as it was written', async () => {
     const [prefill, decode] = await split(prefills, decodes);
     const kept = '"prompt" : "\\u00e9 \\" é","temperature":1.0,"seed":18446744073709551615';

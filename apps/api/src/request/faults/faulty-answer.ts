@@ -8,6 +8,7 @@ import {
 } from '@baton/contract';
 import type { HttpAnswer } from '../../http/http-answer';
 import type { Answer, AnswerFacts, TokenSpan } from '../answer/answer';
+import { PassingAnswer } from '../answer/passing';
 
 export interface FaultyAnswerParts {
   readonly http: HttpAnswer;
@@ -32,7 +33,7 @@ const MALFORMED = 'data: {"choices":[{"index":0,"delta":{"content":"\n\n';
  * completion. While it stalls, everything waits in order. At most the tokens of the answer wait,
  * and the wait ends when the client leaves.
  */
-export class FaultyAnswer implements Answer {
+export class FaultyAnswer extends PassingAnswer {
   private pending: Fault[];
   private shown = 0;
   private deferred: (() => void)[] = [];
@@ -40,26 +41,27 @@ export class FaultyAnswer implements Answer {
   private isOver = false;
 
   constructor(
-    private readonly inner: Answer,
+    inner: Answer,
     faults: readonly Fault[],
     private readonly parts: FaultyAnswerParts & FaultTools,
   ) {
+    super(inner);
     this.pending = [...faults].sort((a, b) => tokensBefore(a) - tokensBefore(b));
     parts.response.once('close', () => this.endAnswer());
   }
 
-  get isOverfull(): boolean {
-    return this.inner.isOverfull;
-  }
-
-  open(): void {
+  override open(): void {
     this.whenFree(() => {
       if (this.parts.isStream) this.carryOutAll(({ action }) => action.kind === 'delay');
       this.whenFree(() => this.inner.open());
     });
   }
 
-  tokens(index: number, from: number, count: number): void {
+  override executed(payload: string): void {
+    this.whenFree(() => super.executed(payload));
+  }
+
+  override tokens(index: number, from: number, count: number): void {
     this.whenFree(() => {
       const before = this.tokensBeforeNext(count);
       if (before > 0) this.pass(before, () => this.inner.tokens(index, from, before));
@@ -68,7 +70,7 @@ export class FaultyAnswer implements Answer {
     });
   }
 
-  endSequence(span: TokenSpan, reason: EndReason): void {
+  override endSequence(span: TokenSpan, reason: EndReason): void {
     this.whenFree(() => {
       const { index, from, count } = span;
       const before = this.tokensBeforeNext(count);
@@ -83,11 +85,11 @@ export class FaultyAnswer implements Answer {
     });
   }
 
-  flush(): void {
+  override flush(): void {
     if (this.timer === undefined && !this.isOver) this.inner.flush();
   }
 
-  complete(facts: AnswerFacts): void {
+  override complete(facts: AnswerFacts): void {
     this.whenFree(() => {
       this.carryOutAll((fault) => tokensBefore(fault) <= this.shown);
       this.whenFree(() => {
@@ -97,7 +99,7 @@ export class FaultyAnswer implements Answer {
     });
   }
 
-  fail(error: BatonError): void {
+  override fail(error: BatonError): void {
     if (this.isOver) return;
     this.endAnswer();
     this.inner.fail(error);
