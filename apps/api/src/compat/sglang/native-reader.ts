@@ -1,3 +1,4 @@
+import { HttpEvents } from '../../request/answer/http-events';
 import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { EndpointReader, Reading } from '../../request/take/call';
@@ -20,11 +21,13 @@ export const sglangReader: EndpointReader<SglangReading> = {
     answerId: (requestId) => requestId,
     answer: ({ http, plans, head, options }) => {
       const context = { request, head, options };
-      return request.stream
-        ? new StreamAnswer(http, new StreamedSglangGenerate(context, plans, isBatch))
-        : new WholeAnswer(http, plans, (results, facts) =>
-            renderSglangGenerate({ ...context, isBatch }, results, facts),
-          );
+      if (request.stream) {
+        const rendered = new StreamedSglangGenerate(context, plans, isBatch);
+        return new StreamAnswer(new HttpEvents(http), rendered);
+      }
+      return new WholeAnswer(http, plans, (results, facts) =>
+        renderSglangGenerate({ ...context, isBatch }, results, facts),
+      );
     },
   }),
 };

@@ -1,6 +1,7 @@
 import { messageId, parseMessages, renderMessage, StreamedMessage } from '@baton/openai';
 import { assert } from '@baton/kernel';
 import type { Answer } from '../../request/answer/answer';
+import { HttpEvents } from '../../request/answer/http-events';
 import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { AnswerParts, EndpointReader, CheckedRequest } from '../../request/take/call';
@@ -23,7 +24,10 @@ function answerOf(
   const [plan] = plans;
   assert(plan, 'a message has one sequence');
   if (request.stream) {
-    return new StreamAnswer(http, new StreamedMessage({ request, head, plan, options }));
+    return new StreamAnswer(
+      new HttpEvents(http),
+      new StreamedMessage({ request, head, plan, options }),
+    );
   }
   return new WholeAnswer(http, plans, ([result], facts) => {
     assert(result, 'the sequence has ended');

@@ -8,7 +8,7 @@ import { EVENT_END } from '../../http/streaming/event-stream';
 import { partEnd } from '../../http/streaming/paced-stream';
 import { ReaderWatch } from '../../http/streaming/reader-watch';
 import { Broker } from '../../tokens';
-import type { Listener } from './events-answer';
+import type { Listener } from './listened-events';
 import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
 import { StreamListener } from './stream-listener';

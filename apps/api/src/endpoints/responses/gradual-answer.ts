@@ -1,24 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EndReason } from '@baton/contract';
 import type { StreamedResponse } from '@baton/responses';
-import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
+import type { AnswerFacts, TokenSpan } from '../../request/answer/answer';
 import { PassingAnswer } from '../../request/answer/passing';
-
-/** An answer that can wait for its client. */
-export interface Drained extends Answer {
-  /** Resolves when a client that is behind has read what was written, or has left. */
-  drained(): Promise<void>;
-}
+import type { StreamAnswer } from '../../request/answer/stream';
 
 /**
  * An answer whose end can be long: each piece of it then has a turn of the event loop and waits for
  * a client that is behind.
  */
-export class GradualAnswer extends PassingAnswer<Drained> {
+export class GradualAnswer extends PassingAnswer<StreamAnswer> {
   private count = 0;
 
   constructor(
-    inner: Drained,
+    inner: StreamAnswer,
     private readonly rendered: StreamedResponse,
   ) {
     super(inner);

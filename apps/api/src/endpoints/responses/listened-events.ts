@@ -1,9 +1,7 @@
-import type { BatonError, EndReason } from '@baton/contract';
-import { assert } from '@baton/kernel';
 import type { StreamedResponse } from '@baton/responses';
-import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
 import type { DetachedResponse } from '../../http/detached-response';
 import { EVENT_END } from '../../http/streaming/event-stream';
+import type { EventSink } from '../../request/answer/stream';
 
 /** Takes the events of a response that has no HTTP response of its own. */
 export interface Listener {
@@ -15,75 +13,51 @@ export interface Listener {
   endStream(): void;
 }
 
-/** An answer sent as events to a listener: a background response, or a turn on a WebSocket. */
-export class EventsAnswer implements Answer {
-  private pending = '';
-  /** False while `pending` ends within an event. */
-  private isWhole = true;
-  private hasBegun = false;
+interface Listened {
+  readonly listener: Listener;
+  /** Stands in for the client's response in the exchange; it closes with the answer. */
+  readonly stub: DetachedResponse;
+  /** The response whose first event says that it is queued; undefined: it is not. */
+  readonly queued: StreamedResponse | undefined;
+}
 
-  /** @param stub stands in for the client's response in the exchange; it closes with the answer */
-  constructor(
-    private readonly rendered: StreamedResponse,
-    private readonly listener: Listener,
-    private readonly options: { readonly stub: DetachedResponse; readonly isQueued: boolean },
-  ) {}
+/** Passes events to a listener: to a background response, or a turn on a WebSocket. */
+export class ListenedEvents implements EventSink {
+  /** A failure is an event from the start. */
+  readonly isOpen = true;
+  private hasBegun = false;
+  /** The beginning of an event whose end has not come. */
+  private begun = '';
+
+  constructor(private readonly parts: Listened) {}
 
   get isOverfull(): boolean {
-    return this.listener.isOverfull;
+    return this.parts.listener.isOverfull;
+  }
+
+  open(): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    const { queued, listener } = this.parts;
+    if (queued !== undefined) listener.takeEvents(queued.queued());
+  }
+
+  write(events: string): void {
+    this.begun += events;
+    if (!events.endsWith(EVENT_END)) return;
+    this.parts.listener.takeEvents(this.begun);
+    this.begun = '';
+  }
+
+  endStream(events: string): void {
+    const { listener, stub } = this.parts;
+    listener.takeEvents(this.begun + events);
+    listener.endStream();
+    stub.endConnection();
   }
 
   /** The listener buffers the events that its client has not read. */
   drained(): Promise<void> {
     return Promise.resolve();
-  }
-
-  open(): void {
-    if (this.options.isQueued) this.listener.takeEvents(this.rendered.queued());
-  }
-
-  tokens(_index: number, from: number, count: number): void {
-    this.begin();
-    const events = this.sequence.tokens(from, count);
-    if (events === '') return;
-    this.pending += events;
-    this.isWhole = events.endsWith(EVENT_END);
-  }
-
-  endSequence({ from, count }: TokenSpan, reason: EndReason): void {
-    this.begin();
-    this.pending += this.sequence.finishSequence(reason, from, count);
-  }
-
-  flush(): void {
-    if (this.pending === '' || !this.isWhole) return;
-    this.listener.takeEvents(this.pending);
-    this.pending = '';
-  }
-
-  complete({ cachedTokens }: AnswerFacts): void {
-    this.endStream(this.rendered.finishStream({ cachedTokens }));
-  }
-
-  fail(error: BatonError): void {
-    this.endStream(this.rendered.fail(error));
-  }
-
-  private endStream(events: string): void {
-    this.listener.takeEvents(this.pending + events);
-    this.listener.endStream();
-    this.options.stub.endConnection();
-  }
-
-  private begin(): void {
-    if (this.hasBegun) return;
-    this.hasBegun = true;
-    this.pending += this.rendered.open();
-  }
-
-  private get sequence(): StreamedResponse {
-    const [sequence] = this.rendered.sequences;
-    assert(sequence, 'a response has one sequence');
-    return sequence;
   }
 }

@@ -14,6 +14,7 @@ import { asciiJson } from '@baton/text';
 import { Injectable } from '@nestjs/common';
 import type { Answer, SequenceEnd } from '../../request/answer/answer';
 import { type Keeper, StoredAnswer } from '../../request/answer/stored';
+import { HttpEvents } from '../../request/answer/http-events';
 import { StreamAnswer } from '../../request/answer/stream';
 import type { AnswerParts } from '../../request/take/call';
 import { ApiIdentity, Log } from '../../tokens';
@@ -22,8 +23,8 @@ import type { Tenant } from '../../http/request-context';
 import { outcomeOf, wholeResponse } from './response-readers';
 import { Broadcasts } from './broadcasts';
 import { DetachedResponse } from '../../http/detached-response';
-import { EventsAnswer, type Listener } from './events-answer';
 import { GradualAnswer } from './gradual-answer';
+import { ListenedEvents, type Listener } from './listened-events';
 import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
 
@@ -83,11 +84,12 @@ export class ResponseAnswers {
     if (http.response instanceof DetachedResponse) {
       const hearer = isQueued ? this.broadcasts.open(id, listener) : listener;
       assert(hearer, 'an answer without an HTTP response has a listener');
-      const options = { stub: http.response, isQueued };
-      return new GradualAnswer(new EventsAnswer(rendered, hearer, options), rendered);
+      const queued = isQueued ? rendered : undefined;
+      const events = new ListenedEvents({ listener: hearer, stub: http.response, queued });
+      return new GradualAnswer(new StreamAnswer(events, rendered), rendered);
     }
     if (!request.generation.stream) return wholeResponse(outcome, { http, plans });
-    return new GradualAnswer(new StreamAnswer(http, rendered), rendered);
+    return new GradualAnswer(new StreamAnswer(new HttpEvents(http), rendered), rendered);
   }
 
   /** Keeps the body that a thread has written. Does not reject. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { EventStream } from '../../http/streaming/event-stream';
 import { PacedStream } from '../../http/streaming/paced-stream';
-import type { Listener } from './events-answer';
+import type { Listener } from './listened-events';
 
 /**
  * A client that gets a response over an event stream. It may leave or fall behind without effect on

@@ -1,4 +1,5 @@
 import { parseGenerate, renderGenerate, StreamedGenerate } from '@baton/openai';
+import { HttpEvents } from '../../request/answer/http-events';
 import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { EndpointReader } from '../../request/take/call';
@@ -12,7 +13,10 @@ export const tokenReader: EndpointReader = {
     answerId: (requestId) => requestId,
     answer: ({ http, plans, head, options }) =>
       request.stream
-        ? new StreamAnswer(http, new StreamedGenerate(request, head, plans, options))
+        ? new StreamAnswer(
+            new HttpEvents(http),
+            new StreamedGenerate(request, head, plans, options),
+          )
         : new WholeAnswer(http, plans, (results, facts) =>
             renderGenerate({ request, head, options }, results, facts),
           ),

@@ -1,22 +1,22 @@
 import type { BatonError } from '@baton/contract';
 import { type Dialect, renderStreamError } from '@baton/openai';
 import type { HttpAnswer } from '../../http/http-answer';
-import { EventStream } from '../../http/streaming/event-stream';
 import type { Answer } from './answer';
+import { HttpEvents } from './http-events';
 
 const DONE = 'data: [DONE]\n\n';
 const NOT_ASCII = /[^\x00-\x7f]/g;
 
 /** An upstream server's answer, unchanged: its events one by one, or its body. */
 export class PassThroughAnswer implements Answer {
-  private readonly stream: EventStream | undefined;
+  private readonly stream: HttpEvents | undefined;
   private pending = '';
 
   constructor(
     private readonly http: HttpAnswer,
     private readonly options: { readonly isStream: boolean; readonly dialect: Dialect },
   ) {
-    if (options.isStream) this.stream = new EventStream(http.response, http.tap);
+    if (options.isStream) this.stream = new HttpEvents(http);
   }
 
   get isOverfull(): boolean {
@@ -37,7 +37,7 @@ export class PassThroughAnswer implements Answer {
   flush(): void {
     const { stream } = this;
     if (stream === undefined || this.pending === '') return;
-    stream.open(this.http.headers());
+    stream.open();
     stream.write(this.pending);
     this.pending = '';
   }
@@ -53,7 +53,7 @@ export class PassThroughAnswer implements Answer {
   }
 
   private endAnswer(last: string): void {
-    this.stream?.open(this.http.headers());
+    this.stream?.open();
     this.stream?.endStream(this.pending + last);
     this.pending = '';
   }

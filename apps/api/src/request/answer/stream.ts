@@ -1,7 +1,5 @@
 import type { BatonError, EndReason } from '@baton/contract';
 import { assert } from '@baton/kernel';
-import type { HttpAnswer } from '../../http/http-answer';
-import { EventStream } from '../../http/streaming/event-stream';
 import type { Answer, AnswerFacts, TokenSpan } from './answer';
 
 /** The events of a stream: those of one sequence, and those of the whole answer. */
@@ -20,33 +18,47 @@ export interface OpenedStream {
   finishSequence(reason: EndReason, from: number, count: number): string;
 }
 
+/** The way of the events to their reader. */
+export interface EventSink {
+  /** True when the reader is too slow, which ends the answer. */
+  readonly isOverfull: boolean;
+  /** False while a failure can still be a status without events. */
+  readonly isOpen: boolean;
+  /** Begins the stream. Idempotent. */
+  open(): void;
+  /** @param events whole events, or a piece of a long one; ASCII only */
+  write(events: string): void;
+  endStream(events: string): void;
+  /** Ends a stream that is not open; where it always is, this does not exist. */
+  refuse?(error: BatonError): void;
+  /** Resolves when a reader that is behind has read what was written, or has left. */
+  drained(): Promise<void>;
+}
+
 /**
  * A streamed answer. Text is collected while a frame is read and sent in one write after it. A
  * failure is an HTTP status before the headers are sent, and an event afterwards.
  */
 export class StreamAnswer implements Answer {
-  private readonly stream: EventStream;
   private pending = '';
   private hasBegun = false;
 
   constructor(
-    private readonly http: HttpAnswer,
+    private readonly sink: EventSink,
     private readonly rendered: Streamed,
-  ) {
-    this.stream = new EventStream(http.response, http.tap);
-  }
+  ) {}
 
   get isOverfull(): boolean {
-    return this.stream.isOverfull;
+    return this.sink.isOverfull;
   }
 
   /** Resolves when a client that is behind has read what was written, or has left. */
   drained(): Promise<void> {
-    return this.stream.drained();
+    return this.sink.drained();
   }
 
   open(): void {
-    this.stream.open(this.http.headers());
+    this.sink.open();
   }
 
   tokens(index: number, from: number, count: number): void {
@@ -62,19 +74,19 @@ export class StreamAnswer implements Answer {
   flush(): void {
     if (this.pending === '') return;
     this.open();
-    this.stream.write(this.pending);
+    this.sink.write(this.pending);
     this.pending = '';
   }
 
   complete(facts: AnswerFacts): void {
     this.open();
-    this.stream.endStream(this.pending + this.rendered.finishStream(facts));
+    this.sink.endStream(this.pending + this.rendered.finishStream(facts));
     this.pending = '';
   }
 
   fail(error: BatonError): void {
-    if (this.stream.isOpen) this.stream.endStream(this.pending + this.rendered.fail(error));
-    else this.http.sendError(error);
+    if (this.sink.isOpen) this.sink.endStream(this.pending + this.rendered.fail(error));
+    else this.sink.refuse?.(error);
   }
 
   /**

@@ -17,6 +17,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpAnswer } from '../../http/http-answer';
 import { contextOf, type Tenant } from '../../http/request-context';
 import type { Answer } from '../answer/answer';
+import { HttpEvents } from '../answer/http-events';
 import { StreamAnswer } from '../answer/stream';
 import { WholeAnswer } from '../answer/whole';
 
@@ -152,11 +153,14 @@ function textReader(
 }
 
 function checkText({ request }: Reading): CheckedRequest {
-  const answer = ({ http, head, plans, options }: AnswerParts): Answer =>
-    request.stream
-      ? new StreamAnswer(http, new StreamedAnswer(request, head, [...plans], options))
-      : new WholeAnswer(http, plans, (results, facts) =>
-          renderFinal({ request, head, options }, results, facts),
-        );
+  const answer = ({ http, head, plans, options }: AnswerParts): Answer => {
+    if (request.stream) {
+      const rendered = new StreamedAnswer(request, head, [...plans], options);
+      return new StreamAnswer(new HttpEvents(http), rendered);
+    }
+    return new WholeAnswer(http, plans, (results, facts) =>
+      renderFinal({ request, head, options }, results, facts),
+    );
+  };
   return { request, answerId: (id) => answerId(request.endpoint, id), answer };
 }

@@ -10,7 +10,7 @@ import { bodyOfBytes, LargeBody } from '../../../http/body/large-body';
 import { DetachedResponse } from '../../../http/detached-response';
 import type { Refusals } from '../../../request/refusals';
 import type { RequestWay } from '../../../request/way';
-import type { Listener } from '../events-answer';
+import type { Listener } from '../listened-events';
 import type { WrittenResponse } from '../response-answers';
 import type { ResponseReader } from '../response-reader';
 import type { ResponsesService } from '../responses.service';
