@@ -1,6 +1,7 @@
 import { BatonError, STAGES, type Stage } from '@baton/contract';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ClusterView } from '../cluster/cluster-view';
+import type { LegForms } from '../routers/leg-forms';
 import type { Legs } from '../routers/legs';
 import type { AdmissionGate } from './admit/admission-gate';
 import { RouteStep } from './route';
@@ -29,7 +30,6 @@ describe('routing a request', () => {
 
   function routeStep(): RouteStep {
     const legs = {
-      mayBe: (_call: unknown, params: unknown) => params !== undefined,
       settle: () => {
         settled += 1;
         return Promise.resolve({ kind: 'hold', pairs: [] });
@@ -43,6 +43,7 @@ describe('routing a request', () => {
     };
     const waiting = Object.fromEntries(STAGES.map((stage) => [stage, 0]));
     return new RouteStep(
+      { areIn: ({ body }: Call) => 'room' in (body as object) } as unknown as LegForms,
       legs as unknown as Legs,
       cluster as unknown as ClusterView,
       { waiting: () => waiting } as unknown as AdmissionGate,
@@ -68,8 +69,11 @@ describe('routing a request', () => {
     expect([leg.kind, settled]).toEqual(['none', 0]);
   });
 
-  it('settles a leg for its first sequence alone', async () => {
-    const { leg, routes } = await routeStep().route(CALL, checked({ kvTransferParams: {} }));
+  it.each([
+    ['its parameters', CALL, { kvTransferParams: {} }],
+    ['the sign of a form', { ...CALL, body: { room: 1 } }, {}],
+  ])('settles a leg that is known by %s, for its first sequence alone', async (_by, call, rest) => {
+    const { leg, routes } = await routeStep().route(call, checked(rest));
     expect([leg.kind, settled]).toEqual(['hold', 1]);
     expect(routes.map(({ flow }) => flow)).toEqual(['hold', 'route', 'route', 'route']);
   });

@@ -4,6 +4,7 @@ import { chooseRoute, type StageLoad } from '@baton/policies';
 import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../cluster/cluster-view';
 import type { SettledLeg } from '../routers/leg';
+import { LegForms } from '../routers/leg-forms';
 import { Legs } from '../routers/legs';
 import type { Routed } from './admit/admission';
 import { AdmissionGate } from './admit/admission-gate';
@@ -19,6 +20,7 @@ const NO_LEG: SettledLeg = { kind: 'none' };
 @Injectable()
 export class RouteStep {
   constructor(
+    private readonly forms: LegForms,
     private readonly legs: Legs,
     private readonly cluster: ClusterView,
     private readonly gate: AdmissionGate,
@@ -30,9 +32,8 @@ export class RouteStep {
     const { kvTransferParams: params } = request;
     const [first] = request.prompts;
     const promptTokens = first?.ids.length ?? 0;
-    const leg = this.legs.mayBe(call, params)
-      ? await this.legs.settle(call, params, promptTokens)
-      : NO_LEG;
+    const isLeg = params !== undefined || this.forms.areIn(call);
+    const leg = isLeg ? await this.legs.settle(call, params, promptTokens) : NO_LEG;
     const routes = isPooling
       ? this.planPooling(request, call.engineId)
       : this.plan(request, call.engineId, leg);

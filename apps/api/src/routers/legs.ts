@@ -43,11 +43,6 @@ export class Legs implements WaitingLegs {
     private readonly release: KvRelease,
   ) {}
 
-  /** False when the call is no leg of an outside router. */
-  mayBe(call: UnreadCall, params: KvParams | undefined): boolean {
-    return params !== undefined || this.forms.areIn(call);
-  }
-
   /**
    * The leg of the call; resolves when its other leg has progressed far enough.
    *

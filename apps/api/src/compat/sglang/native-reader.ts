@@ -1,5 +1,4 @@
-import { HttpEvents } from '../../request/answer/http-events';
-import { StreamAnswer } from '../../request/answer/stream';
+import { HttpEvents, StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { EndpointReader, Reading } from '../../request/take/call';
 import { isSglangBatch, parseSglangGenerate, renderSglangGenerate } from './native-request';

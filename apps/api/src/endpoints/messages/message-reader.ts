@@ -1,8 +1,7 @@
 import { messageId, parseMessages, renderMessage, StreamedMessage } from '@baton/openai';
 import { assert } from '@baton/kernel';
 import type { Answer } from '../../request/answer/answer';
-import { HttpEvents } from '../../request/answer/http-events';
-import { StreamAnswer } from '../../request/answer/stream';
+import { HttpEvents, StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { AnswerParts, EndpointReader, CheckedRequest } from '../../request/take/call';
 

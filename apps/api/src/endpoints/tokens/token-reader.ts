@@ -1,6 +1,5 @@
 import { parseGenerate, renderGenerate, StreamedGenerate } from '@baton/openai';
-import { HttpEvents } from '../../request/answer/http-events';
-import { StreamAnswer } from '../../request/answer/stream';
+import { HttpEvents, StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { EndpointReader } from '../../request/take/call';
 

@@ -2,7 +2,7 @@ import type { BatonError } from '@baton/contract';
 import { type Dialect, renderStreamError } from '@baton/openai';
 import type { HttpAnswer } from '../../http/http-answer';
 import type { Answer } from './answer';
-import { HttpEvents } from './http-events';
+import { HttpEvents } from './stream';
 
 const DONE = 'data: [DONE]\n\n';
 const NOT_ASCII = /[^\x00-\x7f]/g;

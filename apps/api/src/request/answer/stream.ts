@@ -1,5 +1,7 @@
 import type { BatonError, EndReason } from '@baton/contract';
 import { assert } from '@baton/kernel';
+import type { HttpAnswer } from '../../http/http-answer';
+import { EventStream } from '../../http/streaming/event-stream';
 import type { Answer, AnswerFacts, TokenSpan } from './answer';
 
 /** The events of a stream: those of one sequence, and those of the whole answer. */
@@ -33,6 +35,21 @@ export interface EventSink {
   refuse?(error: BatonError): void;
   /** Resolves when a reader that is behind has read what was written, or has left. */
   drained(): Promise<void>;
+}
+
+/** Sends events to the client of the request. */
+export class HttpEvents extends EventStream implements EventSink {
+  constructor(private readonly http: HttpAnswer) {
+    super(http.response, http.tap);
+  }
+
+  override open(): void {
+    if (!this.isOpen) super.open(this.http.headers());
+  }
+
+  refuse(error: BatonError): void {
+    this.http.sendError(error);
+  }
 }
 
 /**

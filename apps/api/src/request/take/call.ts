@@ -17,8 +17,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpAnswer } from '../../http/http-answer';
 import { contextOf, type Tenant } from '../../http/request-context';
 import type { Answer } from '../answer/answer';
-import { HttpEvents } from '../answer/http-events';
-import { StreamAnswer } from '../answer/stream';
+import { HttpEvents, StreamAnswer } from '../answer/stream';
 import { WholeAnswer } from '../answer/whole';
 
 /** One HTTP request for work of the engines, as its controller passes it on. */
