@@ -174,6 +174,12 @@ export class StreamedResponse {
   }
 }
 
+/** The events of a response under way. */
+export type ResponseStream = Pick<
+  StreamedResponse,
+  'queued' | 'open' | 'tokens' | 'finishSequence' | 'finishStream' | 'fail'
+>;
+
 function lengthOf(pieces: readonly string[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
 }

@@ -1,6 +1,5 @@
 import type { BatonError, EndReason } from '@baton/contract';
-import { assert } from '@baton/kernel';
-import type { StreamedResponse } from '@baton/responses';
+import type { ResponseStream } from '@baton/responses';
 import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
 import type { DetachedResponse } from '../../http/detached-response';
 import { EVENT_END } from '../../http/streaming/event-stream';
@@ -24,7 +23,7 @@ export class EventsAnswer implements Answer {
 
   /** @param stub stands in for the client's response in the exchange; it closes with the answer */
   constructor(
-    private readonly rendered: StreamedResponse,
+    private readonly rendered: ResponseStream,
     private readonly listener: Listener,
     private readonly options: { readonly stub: DetachedResponse; readonly isQueued: boolean },
   ) {}
@@ -44,7 +43,7 @@ export class EventsAnswer implements Answer {
 
   tokens(_index: number, from: number, count: number): void {
     this.begin();
-    const events = this.sequence.tokens(from, count);
+    const events = this.rendered.tokens(from, count);
     if (events === '') return;
     this.pending += events;
     this.isWhole = events.endsWith(EVENT_END);
@@ -52,7 +51,7 @@ export class EventsAnswer implements Answer {
 
   endSequence({ from, count }: TokenSpan, reason: EndReason): void {
     this.begin();
-    this.pending += this.sequence.finishSequence(reason, from, count);
+    this.pending += this.rendered.finishSequence(reason, from, count);
   }
 
   flush(): void {
@@ -79,11 +78,5 @@ export class EventsAnswer implements Answer {
     if (this.hasBegun) return;
     this.hasBegun = true;
     this.pending += this.rendered.open();
-  }
-
-  private get sequence(): StreamedResponse {
-    const [sequence] = this.rendered.sequences;
-    assert(sequence, 'a response has one sequence');
-    return sequence;
   }
 }

@@ -1,5 +1,5 @@
 import type { BatonError, EndReason } from '@baton/contract';
-import type { ResponseObject, ResponseOutcome } from '@baton/responses';
+import type { ResponseForms, ResponseObject } from '@baton/responses';
 import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
 import { PassingAnswer } from '../../request/answer/passing';
 
@@ -19,7 +19,7 @@ export class StoredAnswer extends PassingAnswer {
 
   constructor(
     inner: Answer,
-    private readonly outcome: ResponseOutcome,
+    private readonly outcome: Pick<ResponseForms, 'endResponse' | 'failed'>,
     private readonly keeper: Keeper,
   ) {
     super(inner);
