@@ -186,13 +186,13 @@ export const ERRORS = {
     'upstream_garbled',
     'The upstream server sent an invalid answer.',
   ),
-  /** Executing stages serve only chats and completions. */
+  /** Executing stages serve only chats, completions and responses. */
   not_executed: entry(
     501,
     'NotImplementedError',
     'invalid_request_error',
     'not_executed',
-    'This cluster runs on upstream servers, which serve only chat completions and completions.',
+    'This cluster runs on upstream servers, which serve only chat completions, completions and responses.',
   ),
   engine_not_found: entry(
     404,

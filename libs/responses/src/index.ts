@@ -31,15 +31,16 @@ export { messageBody } from './message-body';
 export { newId } from './new-id';
 export {
   type ResponseRequest,
+  type UpstreamPart,
   type WholeRequest,
   parseResponse,
   readResponse,
 } from './parse-response';
 export { responseSchemas } from './request-schemas';
-export { renderResponseError } from './response-error';
+export { asResponseFault, renderResponseError } from './response-error';
 export type { ReasoningEvents } from './response-events';
 export type { ResponseObject } from './response-object';
-export { ResponseOutcome, queuedResponse } from './response-outcome';
+export { type ResponseForms, ResponseOutcome, queuedResponse } from './response-outcome';
 export {
   type ChatHead,
   chatHead,
@@ -61,5 +62,6 @@ export {
   startingAfter,
   wantsStream,
 } from './stored-response';
-export { StreamedResponse } from './streamed-response';
+export { type ResponseStream, StreamedResponse } from './streamed-response';
+export { TranslatedResponse } from './translated-response';
 export { CreateResponse } from './responses.dto';

@@ -2,7 +2,8 @@ import { valueError } from '@baton/openai';
 import { type Item, partTexts } from './items';
 import { openText } from './sealed-text';
 
-type Message = Readonly<Record<string, unknown>>;
+/** A message of a chat. */
+export type Message = Readonly<Record<string, unknown>>;
 
 /**
  * The items of a conversation as messages of a chat, so that one template renders both. Calls keep
@@ -36,14 +37,12 @@ function messageOf(item: Item): Message | undefined {
     case 'message':
       return { role: item['role'], content: contentOf(item['content']) };
     case 'function_call':
-      return assistantCall({
-        function: { name: item['name'], arguments: item['arguments'] },
-      });
+      return assistantCall(item, 'function', { name: item['name'], arguments: item['arguments'] });
     case 'custom_tool_call':
-      return assistantCall({ custom: { name: item['name'], input: item['input'] } });
+      return assistantCall(item, 'custom', { name: item['name'], input: item['input'] });
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return { role: 'tool', content: contentOf(item['output']) };
+      return { role: 'tool', tool_call_id: item['call_id'], content: contentOf(item['output']) };
     case 'reasoning':
       return reasoningMessage(item);
     case 'local_shell_call':
@@ -61,8 +60,8 @@ function messageOf(item: Item): Message | undefined {
   }
 }
 
-function assistantCall(call: object): Message {
-  return { role: 'assistant', content: '', tool_calls: [call] };
+function assistantCall({ call_id: id }: Item, type: 'function' | 'custom', call: object): Message {
+  return { role: 'assistant', content: '', tool_calls: [{ id, type, [type]: call }] };
 }
 
 /** Undefined: reasoning without content. */

@@ -5,6 +5,7 @@ import {
   type RequestLimits,
   checkedBody,
   declaredPart,
+  executedRequest,
   outside,
   parseChat,
   unsupported,
@@ -15,6 +16,7 @@ import { type Item, readItems } from './items';
 import { checkRepeated } from './repeated-fields';
 import { asResponseError } from './response-error';
 import { chatTools } from './response-tools';
+import { upstreamChat } from './upstream-chat';
 import { CHAT_FIELDS, CreateResponse } from './responses.dto';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -55,6 +57,8 @@ export interface WholeRequest extends ResponseRequest {
   readonly own: readonly Item[];
   /** The whole conversation: the items that it continues, then `own`. */
   readonly items: readonly Item[];
+  /** Body of the chat completion for upstream servers, as JSON. Undefined without them. */
+  readonly upstream: string | undefined;
 }
 
 /**
@@ -83,7 +87,12 @@ export function readResponse(
 export interface ResponseLimits extends RequestLimits {
   /** Chance, in [0, 1], that the model declines to answer. Default: 0. */
   readonly refusalProbability?: number;
+  /** The part of upstream servers. Default: none. */
+  readonly upstream?: UpstreamPart | undefined;
 }
+
+/** Upstream servers compute the whole answer, or only the prompt. */
+export type UpstreamPart = 'answer' | 'prompt';
 
 /**
  * The cluster's request for a response. Its conversation becomes a chat, so that both endpoints
@@ -115,8 +124,12 @@ export function parseResponse(
     user: dto.user,
   };
   try {
-    const whole = fitting(chat, dto, { items, limits });
-    const isRefused = declines(whole, limits.refusalProbability ?? 0);
+    const sent = limits.upstream && upstreamChat({ chat, draft, items });
+    const whole =
+      limits.upstream === 'answer'
+        ? { ...executedRequest('chat', sent, limits), stream: dto.stream === true }
+        : fitting(chat, dto, { items, limits });
+    const isRefused = declines(whole, limits);
     const tools = boundedTools(whole.tools, dto.max_tool_calls ?? undefined);
     return {
       generation: isRefused
@@ -125,6 +138,7 @@ export function parseResponse(
       dto,
       own,
       items,
+      upstream: sent && JSON.stringify(sent),
       previousResponseId: draft.previousResponseId,
       conversationId: draft.conversationId,
       isStored: dto.store ?? true,
@@ -199,8 +213,11 @@ function checkOne(name: string, value: unknown): void {
 }
 
 /** Whether the model declines, drawn from the prompt and the seed like the rest of the answer. */
-function declines({ prompts: [prompt], seed }: GenerationRequest, probability: number): boolean {
-  if (probability === 0 || prompt === undefined) return false;
+function declines(
+  { prompts: [prompt], seed }: GenerationRequest,
+  { refusalProbability: probability = 0, upstream }: ResponseLimits,
+): boolean {
+  if (probability === 0 || upstream === 'answer' || prompt === undefined) return false;
   const hash = hashString(`refusal ${seed ?? ''} ${prompt.ids.join(',')}`);
   return unitOf(hash) < probability;
 }

@@ -34,7 +34,12 @@ export interface OutputPart {
   readonly name: string;
 }
 
-const PREFIXES = { reasoning: 'rs', message: 'msg', function_call: 'fc', custom_tool_call: 'ctc' };
+export const PREFIXES = {
+  reasoning: 'rs',
+  message: 'msg',
+  function_call: 'fc',
+  custom_tool_call: 'ctc',
+};
 
 /** The output items of the plan's tokens, in order. */
 export function outputParts({ head, plan }: ResponseContext): OutputPart[] {
@@ -77,7 +82,7 @@ const RESPONSE_ID = /^resp_([0-9a-f]{48})$/;
 const OUTPUT_ITEM_ID = /^[a-z]+_([0-9a-f]{48})[0-9a-f]{2,4}$/;
 
 /** An item's id contains the id of its response, so that references to the item can be resolved. */
-function outputItemId(prefix: string, responseId: string, index: number): string {
+export function outputItemId(prefix: string, responseId: string, index: number): string {
   const digits = RESPONSE_ID.exec(responseId)?.[1] ?? idDigits(hashString(responseId));
   return `${prefix}_${digits}${index.toString(16).padStart(2, '0')}`;
 }

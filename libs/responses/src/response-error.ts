@@ -1,6 +1,6 @@
 import { BatonError, type ErrorCode } from '@baton/contract';
 import { asciiJson } from '@baton/text';
-import { type RenderedError, renderError, RequestError } from '@baton/openai';
+import { type RenderedError, renderError, RequestError, UpstreamError } from '@baton/openai';
 
 /** Fields of the chat request of a response, with their names in the Responses API. */
 const NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
@@ -11,6 +11,15 @@ const NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bmessages(\[[^\]]*\][\w.[\]]*)?/g, 'input'],
 ];
 
+/** A server's refusal of the chat of a response, at the name of the field in the Responses API. */
+export function asResponseFault(error: BatonError): BatonError {
+  return error instanceof UpstreamError ? error.at(error.param && ownNames(error.param)) : error;
+}
+
+function ownNames(text: string): string {
+  return NAMES.reduce((all, [pattern, name]) => all.replace(pattern, name), text);
+}
+
 /**
  * The same failure with the field names of the Responses API. `toolIndexes[i]`: index of the chat's
  * i-th tool in the request.
@@ -18,8 +27,7 @@ const NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
 export function asResponseError(error: unknown, toolIndexes: readonly number[] = []): unknown {
   if (!(error instanceof BatonError)) return error;
   const renamed = (text: string): string => {
-    const names = NAMES.reduce((all, [pattern, name]) => all.replace(pattern, name), text);
-    return names.replace(
+    return ownNames(text).replace(
       /\btools\[(\d+)\](?:\.(?:function|custom))?/g,
       (_all, index: string) => `tools[${toolIndexes[Number(index)] ?? index}]`,
     );

@@ -103,14 +103,18 @@ export interface ResponseEnd {
   readonly cachedTokens: number;
 }
 
+/** The status of a response whose generation has ended for this reason. */
+export function statusAfter(reason: EndReason): ResponseStatus {
+  return reason === 'length' ? 'incomplete' : reason === 'abort' ? 'cancelled' : 'completed';
+}
+
 /** The state of a response whose generation has ended. */
 export function endState(
   context: ResponseContext,
   { reason, count, cachedTokens }: ResponseEnd,
   nowSeconds: number,
 ): ResponseState {
-  const status =
-    reason === 'length' ? 'incomplete' : reason === 'abort' ? 'cancelled' : 'completed';
+  const status = statusAfter(reason);
   return {
     status,
     output: outputItems(context, count, status === 'completed'),
@@ -163,20 +167,36 @@ export function itemOf(
   part: OutputPart,
   { count, status }: { readonly count: number; readonly status: string },
 ): OutputItem {
-  const { id, kind, callId: call_id, name, text: segment } = part;
-  const { plan, options } = context;
+  const { text: segment } = part;
+  const { request, plan, options } = context;
   const text =
     segment === undefined ? '' : segmentText(options.tokenizer, { plan, segment, count });
+  return outputItem(request, { ...part, text, status, logprobs: [], isRefusal: request.isRefused });
+}
+
+/** An output item and its text so far. */
+export interface ItemFacts extends Pick<OutputPart, 'kind' | 'id' | 'callId' | 'name'> {
+  readonly text: string;
+  readonly status: string;
+  /** Log-probabilities of the text of a message. */
+  readonly logprobs: readonly unknown[];
+  readonly isRefusal: boolean;
+}
+
+export function outputItem(
+  request: ResponseRequest,
+  { id, kind, callId: call_id, name, text, status, logprobs, isRefusal }: ItemFacts,
+): OutputItem {
   switch (kind) {
     case 'message': {
-      const content = context.request.isRefused
+      const content = isRefusal
         ? [{ type: 'refusal', refusal: text }]
-        : [{ type: 'output_text', annotations: [], logprobs: [], text }];
+        : [{ type: 'output_text', annotations: [], logprobs, text }];
       return { id, type: kind, status, role: 'assistant', content };
     }
     case 'reasoning': {
       const content = [{ type: 'reasoning_text', text }];
-      return { id, type: kind, status, summary: [], content, ...sealed(context, text) };
+      return { id, type: kind, status, summary: [], content, ...sealed(request, text) };
     }
     case 'function_call':
       return { id, type: kind, status, call_id, name, arguments: text };
@@ -186,8 +206,8 @@ export function itemOf(
 }
 
 /** Sealed reasoning, which a client without a store sends back. */
-function sealed({ request }: ResponseContext, text: string): object {
-  const isRequested = request.dto.include?.includes('reasoning.encrypted_content') === true;
+function sealed({ dto }: ResponseRequest, text: string): object {
+  const isRequested = dto.include?.includes('reasoning.encrypted_content') === true;
   return isRequested ? { encrypted_content: sealText(text) } : {};
 }
 

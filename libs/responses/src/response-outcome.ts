@@ -99,6 +99,12 @@ function withScores(response: ResponseObject, listOf: (item: number) => RawJson)
   return jsonWith(response, { output: rawArray(items) });
 }
 
+/** The forms of a response under way that its answer and the store need. */
+export type ResponseForms = Pick<
+  ResponseOutcome,
+  'started' | 'endResponse' | 'failed' | 'written' | 'deltas'
+>;
+
 /** A response with a known head and unknown content. */
 export type ResponseHead = Pick<ResponseContext, 'request'> & {
   readonly head: Pick<ResponseContext['head'], 'id' | 'created' | 'model'>;

@@ -174,6 +174,15 @@ export class StreamedResponse {
   }
 }
 
+/** The events of a response under way. */
+export interface ResponseStream extends Pick<
+  StreamedResponse,
+  'queued' | 'open' | 'finishStream' | 'fail'
+> {
+  /** Its only sequence. */
+  readonly sequences: readonly [Pick<StreamedResponse, 'tokens' | 'finishSequence'>];
+}
+
 function lengthOf(pieces: readonly string[]): number {
   return pieces.reduce((sum, { length }) => sum + length, 0);
 }

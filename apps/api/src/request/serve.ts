@@ -35,7 +35,7 @@ export class ServeStep {
     const answer = this.answers.open(request, head, (error) => exchange.fail(error));
     const exchange = this.exchanges.open(request, { head, jobs, answer });
     try {
-      await this.submit(exchange);
+      await this.submit(exchange, request);
       exchange.openAnswer();
     } catch (error) {
       if (!(error instanceof BatonError))
@@ -44,10 +44,10 @@ export class ServeStep {
     }
   }
 
-  private async submit({ sequences, call }: Exchange): Promise<void> {
+  private async submit({ sequences }: Exchange, request: PlannedRequest): Promise<void> {
     if (this.executions.isOn) {
       const jobs = sequences.map(({ job }) => job);
-      await this.executions.keep(jobs, call);
+      await this.executions.keep(jobs, request);
     }
     const added: Promise<void>[] = [];
     for (const [index, { job }] of sequences.entries()) {

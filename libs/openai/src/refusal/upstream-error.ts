@@ -6,6 +6,11 @@ export class UpstreamError extends BatonError {
     super('upstream_error', failure.message, failure.param);
   }
 
+  /** The same error at another name of its parameter. */
+  at(param: string | null): UpstreamError {
+    return new UpstreamError({ ...this.failure, param });
+  }
+
   override get entry(): CatalogueEntry {
     const { status, type, upstreamCode } = this.failure;
     const known = super.entry;

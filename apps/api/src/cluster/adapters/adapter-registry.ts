@@ -143,7 +143,10 @@ function alreadyLoaded(name: string): RequestError {
 }
 
 function notLoaded(name: string): RequestError {
-  const text = { message: `The lora adapter '${name}' cannot be found.`, param: null };
+  const text = {
+    message: `The lora adapter '${name.slice(0, 256)}' cannot be found.`,
+    param: null,
+  };
   return new RequestError('adapter_not_found', text);
 }
 

@@ -1,12 +1,10 @@
 import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
-import { adapterNameOfBody, adapterOfBody } from '../../cluster/adapters/adapter';
+import { AdapterName, AdapterOrder } from '../../cluster/adapters/adapter';
 import { AdapterRegistry } from '../../cluster/adapters/adapter-registry';
 import { ByTenant } from '../../http/access/tenant';
+import { BodyPipe } from '../../http/body.pipe';
 import { Describe } from '../../http/operation';
 import type { Tenant } from '../../http/request-context';
-import { ReadPipe } from '../../http/read-pipe';
-
-type LoadOrder = ReturnType<typeof adapterOfBody>;
 
 const TEXT = 'text/plain; charset=utf-8';
 
@@ -28,11 +26,10 @@ export class AdaptersController {
   @Header('content-type', TEXT)
   async load(
     @ByTenant() owner: Tenant,
-    @Body(new ReadPipe(adapterOfBody)) order: LoadOrder,
+    @Body(BodyPipe) { lora_name: name, lora_path: path, load_inplace: inPlace }: AdapterOrder,
   ): Promise<string> {
-    const { inPlace, ...adapter } = order;
-    await this.registry.load(owner, adapter, inPlace);
-    return `Success: LoRA adapter '${adapter.name}' added successfully.`;
+    await this.registry.load(owner, { name, path }, inPlace ?? false);
+    return `Success: LoRA adapter '${name}' added successfully.`;
   }
 
   @Describe('Models', 'Unload a LoRA adapter', {
@@ -45,7 +42,7 @@ export class AdaptersController {
   @Header('content-type', TEXT)
   async unload(
     @ByTenant() owner: Tenant,
-    @Body(new ReadPipe(adapterNameOfBody)) name: string,
+    @Body(BodyPipe) { lora_name: name }: AdapterName,
   ): Promise<string> {
     await this.registry.unload(owner, name);
     return `Success: LoRA adapter '${name}' removed successfully.`;

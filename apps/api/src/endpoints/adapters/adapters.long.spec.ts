@@ -82,10 +82,12 @@ describe('LoRA adapters', () => {
 
   it.each([
     ['load', SQL, 400, 'InvalidUserInput', "The lora adapter 'sql' has already been loaded."],
-    ['load', { lora_name: 'x' }, 400, 'InvalidUserInput', "Both 'lora_name' and 'lora_path' must"],
-    ['load', { ...SQL, lora_name: 7 }, 400, 'InvalidUserInput', 'not a valid string'],
-    ['load', { ...SQL, load_inplace: 'yes' }, 400, 'InvalidUserInput', 'load_inplace'],
-    ['unload', {}, 400, 'InvalidUserInput', "'lora_name' needs to be provided"],
+    ['load', { lora_name: 'x' }, 400, 'Bad Request', "parameter: 'lora_path'"],
+    ['load', { ...SQL, lora_name: 7 }, 400, 'Bad Request', "'lora_name': expected a string"],
+    ['load', { ...SQL, lora_path: '' }, 400, 'BadRequestError', 'lora_path'],
+    ['load', { ...SQL, lora_name: 'x'.repeat(300) }, 400, 'BadRequestError', 'is not valid'],
+    ['load', { ...SQL, load_inplace: 'yes' }, 400, 'Bad Request', "'load_inplace': expected"],
+    ['unload', {}, 400, 'Bad Request', "parameter: 'lora_name'"],
     ['unload', { lora_name: 'y' }, 404, 'NotFoundError', "The lora adapter 'y' cannot be found."],
   ])('refuse to %s %j with %i %s', async (verb, body, status, type, message) => {
     await start({ allowRuntimeLoraUpdating: true, dialect: 'vllm' });

@@ -1,4 +1,4 @@
-import type { StreamedResponse } from '@baton/responses';
+import type { ResponseStream } from '@baton/responses';
 import type { DetachedResponse } from '../../http/detached-response';
 import { EVENT_END } from '../../http/streaming/event-stream';
 import type { EventSink } from '../../request/answer/stream';
@@ -18,7 +18,7 @@ interface Listened {
   /** Stands in for the client's response in the exchange; it closes with the answer. */
   readonly stub: DetachedResponse;
   /** The response whose first event says that it is queued; undefined: it is not. */
-  readonly queued: StreamedResponse | undefined;
+  readonly queued: ResponseStream | undefined;
 }
 
 /** Passes events to a listener: to a background response, or a turn on a WebSocket. */

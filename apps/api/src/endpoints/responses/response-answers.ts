@@ -4,28 +4,33 @@ import {
   headOf,
   queuedResponse,
   type ReasoningEvents,
+  type ResponseForms,
   type ResponseObject,
   type ResponseOutcome,
   type ResponseRequest,
+  type ResponseStream,
   storedText,
   StreamedResponse,
+  TranslatedResponse,
 } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import { Injectable } from '@nestjs/common';
 import type { Answer, SequenceEnd } from '../../request/answer/answer';
 import { type Keeper, StoredAnswer } from '../../request/answer/stored';
 import { HttpEvents, StreamAnswer } from '../../request/answer/stream';
+import { Executions } from '../../request/executed/executions';
 import type { AnswerParts } from '../../request/take/call';
 import { ApiIdentity, Log } from '../../tokens';
 import { ConversationStore } from '../conversations/conversation-store';
 import type { Tenant } from '../../http/request-context';
-import { outcomeOf, wholeResponse } from './response-readers';
+import { nowSeconds, outcomeOf, wholeResponse } from './response-readers';
 import { Broadcasts } from './broadcasts';
 import { DetachedResponse } from '../../http/detached-response';
 import { GradualAnswer } from './gradual-answer';
 import { ListenedEvents, type Listener } from './listened-events';
 import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
+import { TranslatedAnswer } from './translated-answer';
 
 /** A response under way. */
 export interface ResponseParts {
@@ -63,9 +68,11 @@ export class ResponseAnswers {
     private readonly conversations: ConversationStore,
     private readonly broadcasts: Broadcasts,
     private readonly views: ResponseViews,
+    private readonly executions: Executions,
   ) {}
 
   make(parts: ResponseParts, answering: AnswerParts): Answer {
+    if (this.executions.answers) return this.translated(parts, answering);
     const { request, reasoningEvents } = parts;
     const options = { ...answering.options, reasoningEvents };
     const outcome = outcomeOf(request, { ...answering, options });
@@ -73,22 +80,45 @@ export class ResponseAnswers {
     return isKept(parts) ? new StoredAnswer(answer, this.keeper(parts, outcome)) : answer;
   }
 
+  /** The answer of an upstream server. */
+  private translated(parts: ResponseParts, { http, head, plans }: AnswerParts): Answer {
+    const { request, reasoningEvents } = parts;
+    const response = new TranslatedResponse({ request, head, reasoningEvents }, nowSeconds);
+    const isDetached = http.response instanceof DetachedResponse;
+    const inOnePiece = !isDetached && !request.generation.stream;
+    const answer = inOnePiece
+      ? wholeResponse(response, { http, plans })
+      : this.streamed(parts, response, http);
+    const kept = isKept(parts) ? new StoredAnswer(answer, this.keeper(parts, response)) : answer;
+    return new TranslatedAnswer(kept, { response, opensEarly: isDetached });
+  }
+
   private shown(
-    { id, request, listener }: ResponseParts,
+    parts: ResponseParts,
     outcome: ResponseOutcome,
     { http, plans }: AnswerParts,
   ): Answer {
-    const isQueued = isBackground(request);
+    const isDetached = http.response instanceof DetachedResponse;
+    if (!isDetached && !parts.request.generation.stream)
+      return wholeResponse(outcome, { http, plans });
     const rendered = new StreamedResponse(outcome);
-    if (http.response instanceof DetachedResponse) {
-      const hearer = isQueued ? this.broadcasts.open(id, listener) : listener;
-      assert(hearer, 'an answer without an HTTP response has a listener');
-      const queued = isQueued ? rendered : undefined;
-      const events = new ListenedEvents({ listener: hearer, stub: http.response, queued });
-      return new GradualAnswer(new StreamAnswer(events, rendered), rendered);
+    return new GradualAnswer(this.streamed(parts, rendered, http), rendered);
+  }
+
+  private streamed(
+    { id, request, listener }: ResponseParts,
+    rendered: ResponseStream,
+    http: AnswerParts['http'],
+  ): StreamAnswer {
+    if (!(http.response instanceof DetachedResponse)) {
+      return new StreamAnswer(new HttpEvents(http), rendered);
     }
-    if (!request.generation.stream) return wholeResponse(outcome, { http, plans });
-    return new GradualAnswer(new StreamAnswer(new HttpEvents(http), rendered), rendered);
+    const isQueued = isBackground(request);
+    const hearer = isQueued ? this.broadcasts.open(id, listener) : listener;
+    assert(hearer, 'an answer without an HTTP response has a listener');
+    const queued = isQueued ? rendered : undefined;
+    const events = new ListenedEvents({ listener: hearer, stub: http.response, queued });
+    return new StreamAnswer(events, rendered);
   }
 
   /** Keeps the body that a thread has written. Does not reject. */
@@ -112,7 +142,7 @@ export class ResponseAnswers {
     return { body, text: this.textOf(parts, body, []) };
   }
 
-  private keeper(parts: ResponseParts, outcome: ResponseOutcome): Keeper {
+  private keeper(parts: ResponseParts, outcome: ResponseForms): Keeper {
     const storeEnd = (response: ResponseObject): Promise<void> => {
       const { id, status } = response;
       const written = { id, status, response: outcome.written(response) };
@@ -133,13 +163,13 @@ export class ResponseAnswers {
   private textOf(
     { request, context, input }: ResponseParts,
     response: string,
-    deltas: ResponseOutcome['deltas'],
+    deltas: ResponseForms['deltas'],
   ): string {
     const apiId = isBackground(request) ? this.identity.apiId : undefined;
     return storedText({ apiId, response, context, input, deltas });
   }
 
-  private async storeStart(parts: ResponseParts, outcome: ResponseOutcome): Promise<void> {
+  private async storeStart(parts: ResponseParts, outcome: ResponseForms): Promise<void> {
     const { id, owner, request } = parts;
     if (!isBackground(request)) return;
     const text = this.textOf(parts, JSON.stringify(outcome.started()), []);
@@ -153,7 +183,7 @@ export class ResponseAnswers {
   private storeAll(
     parts: ResponseParts,
     { id, status, response }: Omit<WrittenResponse, 'text'> & { readonly response: string },
-    deltas: ResponseOutcome['deltas'],
+    deltas: ResponseForms['deltas'],
   ): Promise<void> {
     return this.tryToStore(id, async () => {
       const written = { id, status, text: this.textOf(parts, response, deltas) };

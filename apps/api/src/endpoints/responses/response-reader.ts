@@ -1,5 +1,12 @@
 import type { RequestLimits } from '@baton/openai';
-import { lengthOfLoaded, mayContinue, newId, NO_LINKS, type ResponseLinks } from '@baton/responses';
+import {
+  lengthOfLoaded,
+  mayContinue,
+  newId,
+  NO_LINKS,
+  type ResponseLinks,
+  type UpstreamPart,
+} from '@baton/responses';
 import { Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { tenantOf } from '../../http/access/tenant';
@@ -11,6 +18,7 @@ import {
   type ReadBody,
   RequestThreads,
 } from '../../request/threads/request-threads';
+import { Executions } from '../../request/executed/executions';
 import { Config } from '../../tokens';
 import { requestOf, responseReaders, type ResponseReading } from './response-readers';
 import type { ResponseParts } from './response-answers';
@@ -41,6 +49,7 @@ export class ResponseReader {
     private readonly catalog: ModelCatalog,
     private readonly threads: RequestThreads,
     private readonly memory: ResponseMemory,
+    private readonly executions: Executions,
   ) {
     this.readers = responseReaders(config);
   }
@@ -56,7 +65,8 @@ export class ResponseReader {
     const links = await this.links(received.body, { limits, extra: { isMessage } });
     const loaded = await this.memory.load(links, { owner, recall });
     const isHeavy = lengthOfLoaded(loaded) > MAX_PARSED_BYTES;
-    const reader = { ...this.readers[kind], extra: { loaded, isMessage }, isHeavy };
+    const { upstream } = this;
+    const reader = { ...this.readers[kind], extra: { loaded, isMessage, upstream }, isHeavy };
     const call = { ...makeCall(reader, received), reader };
     const read = await this.threads.read<ResponseReading>(call, limits);
     const { context, input } = read.reading;
@@ -64,6 +74,12 @@ export class ResponseReader {
     const request = requestOf(read.reading);
     const parts = { id: newId('resp'), owner, request, context, input, reasoningEvents };
     return { ...read, parts, call, limits };
+  }
+
+  private get upstream(): UpstreamPart | undefined {
+    const { answers, isOn } = this.executions;
+    if (answers) return 'answer';
+    return isOn ? 'prompt' : undefined;
   }
 
   /** Most bodies continue nothing, and are read once. */

@@ -11,7 +11,9 @@ import {
   readResponse,
   renderCompaction,
   ResponseOutcome,
+  type ResponseForms,
   type ResponseRequest,
+  type UpstreamPart,
   type WholeRequest,
 } from '@baton/responses';
 import { WholeAnswer } from '../../request/answer/whole';
@@ -22,6 +24,7 @@ export interface ResponseExtra {
   readonly loaded: LoadedTexts;
   /** True when the body came as an unread message over a WebSocket. */
   readonly isMessage: boolean;
+  readonly upstream?: UpstreamPart | undefined;
 }
 
 export interface ResponseReading extends Reading {
@@ -31,6 +34,8 @@ export interface ResponseReading extends Reading {
   /** The items of earlier turns and those of the request, as JSON lists. */
   readonly context: string;
   readonly input: string;
+  /** Body of the chat completion for upstream servers, as JSON. Undefined without them. */
+  readonly upstream: string | undefined;
   readonly local?: WholeRequest;
 }
 
@@ -74,16 +79,21 @@ function readAs(
   { refusalProbability }: BatonConfig,
   { body, limits, extra, isCompaction }: ReadParts,
 ): ResponseReading {
-  const { loaded, isMessage } = extra as ResponseExtra;
+  const { loaded, isMessage, upstream: part } = extra as ResponseExtra;
   const sent = readResponse(isMessage ? messageBody(body) : body, newId, limits);
   const { draft, context } = continued(isCompaction ? asCompaction(sent) : sent, loaded);
-  const local = parseResponse(draft, context, { ...limits, refusalProbability });
-  const { generation, own, items: _items, dto, ...rest } = local;
+  const local = parseResponse(draft, context, {
+    ...limits,
+    refusalProbability,
+    upstream: part,
+  });
+  const { generation, own, items: _items, upstream, dto, ...rest } = local;
   return {
     request: generation,
     response: { ...rest, dto: { ...dto, input: null } },
     context: JSON.stringify(context),
     input: JSON.stringify(own),
+    upstream,
     local,
   };
 }
@@ -104,7 +114,7 @@ export function outcomeOf(
 
 /** A response in one piece. */
 export function wholeResponse(
-  outcome: ResponseOutcome,
+  outcome: Pick<ResponseForms, 'endResponse' | 'written'>,
   { http, plans }: Pick<AnswerParts, 'http' | 'plans'>,
 ): WholeAnswer {
   return new WholeAnswer(http, plans, ([result], { cachedTokens }) => {
@@ -126,6 +136,6 @@ function compactionAnswer(
   });
 }
 
-function nowSeconds(): number {
+export function nowSeconds(): number {
   return Math.floor(Date.now() / 1_000);
 }

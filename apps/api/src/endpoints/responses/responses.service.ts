@@ -16,6 +16,7 @@ import type { AnswerExtra } from '../../request/threads/body-answers';
 import { type StoreBody, RequestThreads } from '../../request/threads/request-threads';
 import { RequestWay } from '../../request/way';
 import { Log } from '../../tokens';
+import { Executions } from '../../request/executed/executions';
 import { Broadcasts } from './broadcasts';
 import { Cancellations } from './cancellations';
 import { isBackground, ResponseAnswers, type ResponseParts } from './response-answers';
@@ -23,6 +24,9 @@ import { type ReadResponse, ResponseReader } from './response-reader';
 import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
 import type { StreamListener } from './stream-listener';
+
+/** The endpoint of upstream servers that computes responses. */
+const CHATS = '/v1/chat/completions';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -39,6 +43,7 @@ export class ResponsesService {
     private readonly answers: ResponseAnswers,
     private readonly broadcasts: Broadcasts,
     private readonly cancellations: Cancellations,
+    private readonly executions: Executions,
   ) {}
 
   async create(received: Received): Promise<void> {
@@ -49,15 +54,21 @@ export class ResponsesService {
   }
 
   /** The call that the cluster serves for a response. */
-  callFor({ parts, call, threaded }: ReadResponse): Call {
-    const { generation } = parts.request;
-    const answer = this.answers.make.bind(this.answers, parts);
-    const checked = { request: generation, answerId: () => parts.id, answer, threaded };
+  callFor({ parts, call, threaded, reading: { upstream: text } }: ReadResponse): Call {
+    const checked = {
+      request: parts.request.generation,
+      answerId: () => parts.id,
+      answer: this.answers.make.bind(this.answers, parts),
+      isExecuted: this.executions.answers,
+      upstream: text === undefined ? undefined : { path: CHATS, text },
+      threaded: this.executions.answers ? undefined : threaded,
+    };
     return { ...call, reader: alreadyChecked(this.inPieces(checked, parts, call), call.reader) };
   }
 
   /** A summary of a conversation, written by the model. */
   async compact(received: Received): Promise<void> {
+    this.executions.needSimulation();
     const { reading, threaded, call, limits } = await this.reader.read('compaction', received);
     const id = newId('resp');
     const checked = { ...call.reader.check(reading, limits), answerId: () => id };
@@ -70,6 +81,7 @@ export class ResponsesService {
 
   /** The body of `input_tokens`. */
   async countTokens(received: Received): Promise<string> {
+    this.executions.needSimulation();
     const { parts } = await this.reader.read('response', received);
     return inputTokensBody(parts.request);
   }

@@ -24,13 +24,17 @@ function nodeVersion(): number {
  */
 export function addAcceptors(server: Server, allowHalfOpen: boolean): void {
   const { port, address: host } = server.address() as AddressInfo;
-  for (let i = 1; i < ACCEPTORS; i += 1) {
-    const acceptor = createServer({ noDelay: true, allowHalfOpen }, (connection) =>
+  const acceptors = Array.from({ length: ACCEPTORS - 1 }, () =>
+    createServer({ noDelay: true, allowHalfOpen }, (connection) =>
       server.emit('connection', connection),
-    );
+    ),
+  );
+  for (const acceptor of acceptors) {
     // The server's own socket accepts in any case.
     acceptor.on('error', () => undefined);
     acceptor.listen({ port, host, reusePort: true });
-    server.once('close', () => acceptor.close());
   }
+  server.once('close', () => {
+    for (const acceptor of acceptors) acceptor.close();
+  });
 }

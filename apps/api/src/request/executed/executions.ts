@@ -4,7 +4,7 @@ import { answerId, type Endpoint, executedRequest, type RequestLimits } from '@b
 import { Injectable } from '@nestjs/common';
 import { bodyText } from '../../http/body-parser';
 import { Config, Broker } from '../../tokens';
-import type { CheckedRequest, Call } from '../take/call';
+import type { CheckedRequest, Call, UpstreamRequest } from '../take/call';
 import { PassThroughAnswer } from '../answer/executed';
 
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
@@ -36,6 +36,8 @@ export class Executions {
    * `not_executed` for anything but text.
    */
   check(call: Call, limits: RequestLimits): CheckedRequest {
+    const { already } = call.reader;
+    if (already?.upstream !== undefined) return already;
     const endpoint = endpointOf(call);
     const request = executedRequest(endpoint, call.body, limits);
     const { dialect } = this.config;
@@ -47,17 +49,30 @@ export class Executions {
     };
   }
 
+  /** @throws BatonError `not_executed` where upstream servers give the answers */
+  needSimulation(): void {
+    if (this.answers) throw new BatonError('not_executed');
+  }
+
   /** Call it before the jobs are added. Throws `body_too_large`. */
-  async keep(jobs: readonly EngineJob[], { message, body, requestId }: Call): Promise<void> {
-    const path = (message.url ?? '').split('?', 1)[0] ?? '';
-    const text = bodyText(message) ?? JSON.stringify(body);
-    const executed: ExecutedRequest = { path, text, requestId };
+  async keep(
+    jobs: readonly EngineJob[],
+    { call, checked }: { readonly call: Call; readonly checked: CheckedRequest },
+  ): Promise<void> {
+    const { requestId } = call;
+    const executed: ExecutedRequest = { ...(checked.upstream ?? clientRequest(call)), requestId };
     const stored = Buffer.from(JSON.stringify(executed));
     for (const { requestId: id } of jobs) {
       const outcome = await this.transport.ledger.putPrompt(id, stored);
       if (outcome === 'too-large') throw new BatonError('body_too_large');
     }
   }
+}
+
+/** The client's own request, as it was written. */
+function clientRequest({ message, body }: Call): UpstreamRequest {
+  const [path = ''] = (message.url ?? '').split('?', 1);
+  return { path, text: bodyText(message) ?? JSON.stringify(body) };
 }
 
 function endpointOf({ message }: Call): Endpoint {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ExecutedRequest } from '@baton/contract';
 import {
   answerId,
   type AnswerHead,
@@ -95,6 +96,9 @@ export interface ThreadSource {
   readonly extra: unknown;
 }
 
+/** The path and the JSON body of a request for an upstream server. */
+export type UpstreamRequest = Pick<ExecutedRequest, 'path' | 'text'>;
+
 /** A checked call: the cluster's work for it, and the form of its answer. */
 export interface CheckedRequest {
   readonly request: GenerationRequest;
@@ -103,6 +107,8 @@ export interface CheckedRequest {
   readonly isPooling?: boolean;
   /** True when an upstream server answers, so that nothing is planned. */
   readonly isExecuted?: boolean;
+  /** The request for upstream servers. Default: the client's own. */
+  readonly upstream?: UpstreamRequest | undefined;
   /**
    * Set when a thread has read the body; a thread then also plans it. Undefined when the event loop
    * does both.
