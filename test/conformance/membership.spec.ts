@@ -65,7 +65,7 @@ async function live(engineOf: readonly number[], fetchesCache: boolean): Promise
   const hosts = [await join(0)];
   const events = [
     { atUs: JOIN_US, happen: async () => void hosts.push(await join(STARTUP_US)) },
-    { atUs: LEAVE_US, happen: async () => void hosts[1]?.stop(Infinity) },
+    { atUs: LEAVE_US, happen: async () => void world.stop(hosts[1]!, Infinity) },
     ...Array.from({ length: WORKLOAD.count }, (_, row) => ({
       atUs: WORKLOAD.arrivalUs[row]!,
       happen: async () => {

@@ -1,6 +1,6 @@
 import { type BatonConfig, startupTimes, type EngineSetup } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import { type HostOptions } from '../driver/host/engine-host';
+import type { HostOptions } from '../live-engine/tokens';
 import { UNLIMITED } from '../driver/handoff/source-side';
 import { publishers } from '../live-engine/observers/load-publisher';
 import { Engine, type EngineOptions } from '@baton/engine';
@@ -37,7 +37,7 @@ function workOf(
   config: BatonConfig,
   role: Stage,
   { options, upstream }: ExecutingSetup,
-): Pick<HostOptions, 'buildEngine' | 'newExecutor'> {
+): Pick<HostOptions, 'buildEngine' | 'executor'> {
   if (upstream !== undefined) return executedBy(upstream, { config, role, options });
   return {
     buildEngine: (watcher, kvPool) =>

@@ -14,7 +14,8 @@ import {
   type Stage,
   STAGES,
 } from '@baton/contract';
-import { EngineHost, type HostOptions } from '../driver/host/engine-host';
+import type { EngineHost } from '../driver/host/engine-host';
+import type { HostOptions } from '../live-engine/tokens';
 import { StepBarrier } from '../live-engine/engine/step-barrier';
 import { StepLog } from '../live-engine/observers/step-log';
 import { executes, type ServerAddress, upstreamAt } from '../executors/server/executing';
@@ -55,7 +56,7 @@ export class WorkerHosts {
   private named = 0;
   /** Hosts created so far, by role. */
   private readonly created = new Map<Stage, number>();
-  private readonly engines = new Set<EngineRanks>();
+  readonly engines = new Set<EngineRanks>();
   /** Draining engines, and the role that replaces each. */
   private readonly leaving = new Map<EngineRanks, Stage | undefined>();
   private readonly roles = new Map<Stage, Promise<RoleParts>>();
@@ -161,14 +162,17 @@ export class WorkerHosts {
     const engine: EngineRanks = new EngineRanks(role, config.dataParallelSize, (rank) => {
       const options = { ...this.optionsFor(role, setup), ...this.nextIndex(role) };
       const dataParallel = rank && { ...rank, barrier };
-      return new EngineHost(dataParallel === undefined ? options : { ...options, dataParallel }, {
-        clock,
-        transport,
-        log,
-        routing,
-        tracer: this.tracing?.tracer,
-        onOrder: (order) => void this.carryOutOrder(engine, order),
-      });
+      return {
+        options: dataParallel === undefined ? options : { ...options, dataParallel },
+        site: {
+          clock,
+          transport,
+          log,
+          routing,
+          tracer: this.tracing?.tracer,
+          onOrder: (order) => void this.carryOutOrder(engine, order),
+        },
+      };
     });
     this.local.lend(engine);
     return engine;

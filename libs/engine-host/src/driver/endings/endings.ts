@@ -1,3 +1,5 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { Ledger, Log } from '../../live-engine/tokens';
 import {
   emptyFrameEntry,
   type EndReason,
@@ -6,46 +8,44 @@ import {
   type ErrorCode,
   type UpstreamFailure,
 } from '@baton/contract';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { Frames } from '../../live-engine/runs/frames';
-import type { KvEvents } from '../../live-engine/observers/kv-events';
-import type { Run, RunTable } from '../../live-engine/runs/run';
-import type { RunOutcome, RunSpans } from '../../live-engine/observers/run-spans';
-import type { StepLoop } from '../../live-engine/engine/step-loop';
-import type { EngineStats, Logger } from '@baton/telemetry';
-import type { RequestLedger, RequestResult, TakenJob } from '@baton/transport';
-import type { FaultPlan } from './fault-plan';
-import type { FinishedRun, FinishedRuns } from './finished-runs';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { Frames } from '../../live-engine/runs/frames';
+import { KvEvents } from '../../live-engine/observers/kv-events';
+import { type Run, RunTable } from '../../live-engine/runs/run';
+import { type RunOutcome, RunSpans } from '../../live-engine/observers/run-spans';
+import { StepLoop } from '../../live-engine/engine/step-loop';
+import { EngineStats } from '@baton/telemetry';
+import type { RequestResult, TakenJob } from '@baton/transport';
+import { FaultPlan } from './fault-plan';
+import { type FinishedRun, FinishedRuns } from './finished-runs';
 
 /** The reason why a run ends from outside: its request was aborted, or only this run is void. */
 export type DropReason = 'aborted' | 'superseded';
-
-export interface EndingsParts {
-  readonly slot: EngineSlot;
-  readonly loop: StepLoop;
-  readonly runs: RunTable;
-  readonly finished: FinishedRuns;
-  readonly ledger: RequestLedger;
-  readonly frames: Frames;
-  readonly stats: EngineStats;
-  /** This and the next two are undefined when they are not configured. */
-  readonly spans: RunSpans | undefined;
-  readonly kvEvents: KvEvents | undefined;
-  readonly faults: FaultPlan | undefined;
-  readonly log: Logger;
-}
 
 /**
  * All ways in which a run ends in this process. Each frees the resources of the run immediately.
  * The name of a method states what ends besides the run: the request (its result is stored in the
  * ledger), the job (it leaves the queue), or nothing.
  */
+@Injectable()
 export class Endings {
   private readonly entry = emptyFrameEntry();
 
   private dropClaims: (run: Run, why: DropReason) => void = () => undefined;
 
-  constructor(private readonly parts: EndingsParts) {}
+  constructor(
+    private readonly slot: EngineSlot,
+    private readonly loop: StepLoop,
+    private readonly runs: RunTable,
+    private readonly finished: FinishedRuns,
+    private readonly ledger: Ledger,
+    private readonly frames: Frames,
+    private readonly stats: EngineStats,
+    private readonly log: Log,
+    @Optional() private readonly spans?: RunSpans,
+    @Optional() private readonly kvEvents?: KvEvents,
+    @Optional() private readonly faults?: FaultPlan,
+  ) {}
 
   /**
    * @param dropClaims frees the resources in other parts; called before the engine drops the
@@ -57,7 +57,7 @@ export class Endings {
 
   /** The engine has finished the sequence, and its last tokens are in the frame. */
   finishRequest(run: Run, result: RequestResult, tail?: string): void {
-    const finished = this.parts.finished.keep(run, result, tail);
+    const finished = this.finished.keep(run, result, tail);
     this.leave(run, 'finished');
     void this.store(finished, run);
   }
@@ -72,18 +72,18 @@ export class Endings {
   }
 
   private failWith(run: Run, code: ErrorCode, tail: string): void {
-    this.parts.stats.add('runs_failed');
+    this.stats.add('runs_failed');
     const { emitted } = run;
     this.addEndFrame(run, { reason: 'error', tail });
     const result = { reason: 'error', tokens: emitted, errorCode: code } as const;
-    const finished = this.parts.finished.keep(run, result, tail);
+    const finished = this.finished.keep(run, result, tail);
     this.release(run, 'aborted');
     void this.store(finished, run);
   }
 
   /** The ledger records the request as aborted; run and job end. */
   abortRun(run: Run): void {
-    this.parts.stats.add('runs_aborted');
+    this.stats.add('runs_aborted');
     this.addEndFrame(run, { reason: 'abort', tail: undefined });
     this.release(run, 'aborted');
     this.removeJob(run.taken);
@@ -98,7 +98,7 @@ export class Endings {
   /** A run whose lock is lost while its worker is alive does not count as a run of the request. */
   uncountRun({ job: { requestId }, epoch }: Run): void {
     if (epoch === 0) return;
-    const { stats, ledger, log } = this.parts;
+    const { stats, ledger, log } = this;
     stats.add('runs_excused');
     ledger.withdraw(requestId, epoch).catch((error: unknown) => {
       log.debug({ err: error, requestId }, 'a lost run counts');
@@ -107,7 +107,7 @@ export class Endings {
 
   /** The run has failed, and its job goes back to the front of the queue. */
   returnJob(run: Run): void {
-    void this.returnAfter(run, (id, epoch) => this.parts.ledger.failRun(id, epoch));
+    void this.returnAfter(run, (id, epoch) => this.ledger.failRun(id, epoch));
   }
 
   /**
@@ -115,7 +115,7 @@ export class Endings {
    * back, or will stall.
    */
   returnJobUncounted(run: Run): Promise<void> {
-    return this.returnAfter(run, (id, epoch) => this.parts.ledger.withdraw(id, epoch));
+    return this.returnAfter(run, (id, epoch) => this.ledger.withdraw(id, epoch));
   }
 
   /** The ledger gets the report about the run before another engine can begin the next one. */
@@ -152,7 +152,7 @@ export class Endings {
   returnTakenUncounted(taken: TakenJob): void {
     const { permit, job } = taken;
     const epoch = permit?.kind === 'run' ? permit.epoch : 0;
-    if (epoch > 0) void this.settled(this.parts.ledger.withdraw(job.requestId, epoch), taken);
+    if (epoch > 0) void this.settled(this.ledger.withdraw(job.requestId, epoch), taken);
     this.returnTaken(taken);
   }
 
@@ -163,7 +163,7 @@ export class Endings {
 
   /** Removes the run from the engine; job and request do not change. Idempotent. */
   private release(run: Run, why: DropReason): void {
-    const { slot, loop, runs } = this.parts;
+    const { slot, loop, runs } = this;
     if (run.state === 'over') return;
     const { handle } = run;
     runs.remove(run);
@@ -177,7 +177,7 @@ export class Endings {
 
   /** Frees the resources of a run whose sequence has already left the engine. */
   private leave(run: Run, outcome: RunOutcome): void {
-    const { spans, runs, kvEvents, frames } = this.parts;
+    const { spans, runs, kvEvents, frames } = this;
     spans?.endRun(run, outcome, frames.nowUs());
     runs.remove(run);
     kvEvents?.forget(run.job);
@@ -192,22 +192,22 @@ export class Endings {
     entry.reason = end.reason;
     entry.first = run.emitted;
     entry.tail = end.tail;
-    this.parts.frames.add(run.outbox, entry);
-    this.parts.frames.flushSoon();
+    this.frames.add(run.outbox, entry);
+    this.frames.flushSoon();
   }
 
   /** Stores the result and removes the job, in one step. */
   private async store(finished: FinishedRun, run: Run): Promise<void> {
-    const { faults } = this.parts;
+    const { faults } = this;
     faults?.reached('ended');
-    if (await this.parts.finished.store(finished, run.taken)) faults?.reached('finished');
+    if (await this.finished.store(finished, run.taken)) faults?.reached('finished');
   }
 
   private async settled(work: Promise<unknown>, { job }: TakenJob): Promise<void> {
     // A broken job has no data.
     const requestId = (job as EngineJob | null)?.requestId;
     await work.catch((error: unknown) => {
-      this.parts.log.debug({ err: error, requestId }, 'job not settled, it will stall and return');
+      this.log.debug({ err: error, requestId }, 'job not settled, it will stall and return');
     });
   }
 }

@@ -1,10 +1,11 @@
-import type { LiveClock } from '@baton/clock';
+import { Injectable } from '@nestjs/common';
+import { Ledger, Log } from '../../live-engine/tokens';
+import { LiveClock } from '@baton/clock';
 import type { Epoch } from '@baton/contract';
 import { Fifo } from '@baton/kernel';
 import type { KeptPayloads } from '../../live-engine/runs/kept-payloads';
 import type { Run } from '../../live-engine/runs/run';
-import type { Logger } from '@baton/telemetry';
-import type { RequestLedger, RequestResult, TakenJob } from '@baton/transport';
+import type { RequestResult, TakenJob } from '@baton/transport';
 
 /** The end of a run, for an API process that missed it. */
 export interface FinishedRun {
@@ -26,23 +27,22 @@ const KEPT_CHARS = 64 * 1024 * 1024;
 /** Time for which ends are kept, wall µs: that of the ledger's tombstones. */
 const KEPT_US = 60_000_000;
 
-export interface FinishedRunsParts {
-  readonly ledger: RequestLedger;
-  readonly clock: LiveClock;
-  readonly log: Logger;
-}
-
 /**
  * The ends of runs: kept for a minute, the oldest dropped first, and stored in the ledger as the
  * results of their requests.
  */
+@Injectable()
 export class FinishedRuns {
   private readonly runs = new Map<string, FinishedRun>();
   private readonly byAge = new Fifo<FinishedRun>();
   /** Ends that the ledger does not have yet. */
   private readonly unstored = new Set<FinishedRun>();
 
-  constructor(private readonly parts: FinishedRunsParts) {}
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly clock: LiveClock,
+    private readonly log: Log,
+  ) {}
 
   get(requestId: string): FinishedRun | undefined {
     return this.runs.get(requestId);
@@ -51,7 +51,7 @@ export class FinishedRuns {
   keep(run: Run, result: RequestResult, tail: string | undefined): FinishedRun {
     const { requestId, apiId, streamId } = run.job;
     const finished = {
-      endedUs: this.parts.clock.wall.nowUs(),
+      endedUs: this.clock.wall.nowUs(),
       epoch: run.epoch,
       payloads: run.payloads,
       requestId,
@@ -74,7 +74,7 @@ export class FinishedRuns {
   }
 
   async storeAgain(): Promise<void> {
-    const { ledger } = this.parts;
+    const { ledger } = this;
     for (const finished of [...this.unstored]) {
       const { requestId, epoch, result } = finished;
       await this.settled(finished, () => ledger.finishRequest(requestId, epoch, result));
@@ -89,13 +89,13 @@ export class FinishedRuns {
       return true;
     } catch (error) {
       const { requestId } = finished;
-      this.parts.log.debug({ err: error, requestId }, 'result not stored');
+      this.log.debug({ err: error, requestId }, 'result not stored');
       return false;
     }
   }
 
   forgetOld(): void {
-    const nowUs = this.parts.clock.wall.nowUs();
+    const nowUs = this.clock.wall.nowUs();
     for (let run = this.byAge.peek(); run !== undefined; run = this.byAge.peek()) {
       if (run.endedUs + KEPT_US > nowUs) return;
       this.dropOldest();

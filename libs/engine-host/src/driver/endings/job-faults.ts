@@ -1,4 +1,6 @@
-import type { LiveClock } from '@baton/clock';
+import { Injectable } from '@nestjs/common';
+import { Documents, EndProcess } from '../../live-engine/tokens';
+import { LiveClock } from '@baton/clock';
 import {
   emptyFrameEntry,
   type Fault,
@@ -9,12 +11,11 @@ import {
   isDue,
 } from '@baton/contract';
 import { InvariantError, type Micros } from '@baton/kernel';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { Frames } from '../../live-engine/runs/frames';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { Frames } from '../../live-engine/runs/frames';
 import type { Run } from '../../live-engine/runs/run';
-import type { StepLoop } from '../../live-engine/engine/step-loop';
-import type { DocumentStore } from '@baton/transport';
-import type { Endings } from './endings';
+import { StepLoop } from '../../live-engine/engine/step-loop';
+import { Endings } from './endings';
 
 type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>;
 
@@ -33,25 +34,23 @@ const KILL_MARKS = {
   bounds: { maxEntries: 10_000, ttlMs: 600_000 },
 } as const;
 
-export interface JobFaultsParts {
-  readonly documents: DocumentStore;
-  readonly clock: LiveClock;
-  /** Ends this process without any clean-up, like a power cut. */
-  readonly endProcess: () => void;
-  readonly slot: EngineSlot;
-  readonly loop: StepLoop;
-  readonly frames: Frames;
-  readonly endings: Endings;
-}
-
 /**
  * Carries out the faults of a job, and reports each to the API. It decides only whether the stage
  * is reached within the fault's window. It is called only for jobs with faults.
  */
+@Injectable()
 export class JobFaults {
   private readonly entry = emptyFrameEntry();
 
-  constructor(private readonly parts: JobFaultsParts) {}
+  constructor(
+    private readonly documents: Documents,
+    private readonly clock: LiveClock,
+    private readonly endProcess: EndProcess,
+    private readonly slot: EngineSlot,
+    private readonly loop: StepLoop,
+    private readonly frames: Frames,
+    private readonly endings: Endings,
+  ) {}
 
   /** Before the run enters the engine: the faults at prefill, and those of the first tokens. */
   async prepare(run: Run): Promise<void> {
@@ -124,7 +123,7 @@ export class JobFaults {
       return true;
     }
     if (kind === 'crash-engine') throw new InvariantError('the engine crashes on purpose');
-    this.parts.endings.failRequest(run, INJECTED);
+    this.endings.failRequest(run, INJECTED);
     return true;
   }
 
@@ -132,14 +131,14 @@ export class JobFaults {
    * The next engine that takes the job does not crash, so that a request kills only one process.
    */
   private kill(run: Run, fault: Fault): void {
-    const { documents, clock, endProcess, loop } = this.parts;
+    const { documents, clock, endProcess, loop } = this;
     loop.pause();
     const end = (): void => void clock.wall.at(clock.wall.nowUs() + FINAL_FLUSH_US, endProcess);
     documents.put(killMarkOf(run), fault.rule, KILL_MARKS.bounds).then(end, end);
   }
 
   private async hasKilled(run: Run): Promise<boolean> {
-    run.hasKilledProcess = (await this.parts.documents.get(killMarkOf(run))) !== undefined;
+    run.hasKilledProcess = (await this.documents.get(killMarkOf(run))) !== undefined;
     return run.hasKilledProcess;
   }
 
@@ -165,12 +164,12 @@ export class JobFaults {
 
   private due(run: Run, stage: FaultStage): Fault[] {
     const { faults = [] } = run.job;
-    const nowUs = this.parts.clock.wall.nowUs();
+    const nowUs = this.clock.wall.nowUs();
     return faults.filter((fault) => fault.stage === stage && isDue(fault, nowUs));
   }
 
   private later(run: Run, delayUs: Micros, go: (atUs: Micros) => void): void {
-    const { clock, slot } = this.parts;
+    const { clock, slot } = this;
     if (delayUs === 0) return go(run.causeUs);
     const atUs = clock.nowUs() + delayUs;
     clock.atSim(atUs, () => slot.guard(() => run.state === 'running' && go(atUs)));
@@ -178,7 +177,7 @@ export class JobFaults {
 
   private addFaultFrame(run: Run, { action, stage, rule }: Fault): void {
     const note: FaultNote = { fault: action.kind, stage, rule };
-    const { frames } = this.parts;
+    const { frames } = this;
     const { epoch, outbox, job } = run;
     const tail = JSON.stringify(note);
     frames.add(outbox, { ...this.entry, kind: 'fault', streamId: job.streamId, epoch, tail });

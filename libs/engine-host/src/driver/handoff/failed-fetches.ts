@@ -1,24 +1,13 @@
-import type { LiveClock } from '@baton/clock';
+import { Injectable } from '@nestjs/common';
+import { Broker, HostOptions, Log } from '../../live-engine/tokens';
+import { LiveClock } from '@baton/clock';
 import type { FetchFailure } from '@baton/handoff';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { Run, RunTable } from '../../live-engine/runs/run';
-import type { StepLoop } from '../../live-engine/engine/step-loop';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { type Run, RunTable } from '../../live-engine/runs/run';
+import { StepLoop } from '../../live-engine/engine/step-loop';
 import { sharedQueue } from '../../routing/job-routing';
-import type { Logger } from '@baton/telemetry';
-import type { ReturnReason, Transport } from '@baton/transport';
-import type { Endings } from '../endings/endings';
-import type { DriverOptions } from '../options';
-
-export interface FailedFetchesParts {
-  readonly options: Pick<DriverOptions, 'strictKv' | 'kvLoadFailurePolicy' | 'workerLossPolicy'>;
-  readonly transport: Pick<Transport, 'ledger' | 'jobs'>;
-  readonly clock: LiveClock;
-  readonly slot: EngineSlot;
-  readonly runs: RunTable;
-  readonly loop: StepLoop;
-  readonly endings: Endings;
-  readonly log: Logger;
-}
+import type { ReturnReason } from '@baton/transport';
+import { Endings } from '../endings/endings';
 
 /**
  * Decides what happens to a request whose KV will not arrive. A routed request has lost its source:
@@ -26,11 +15,21 @@ export interface FailedFetchesParts {
  * parameters from outside and to injected faults. A prefill leg without the KV of its earlier turn
  * computes it.
  */
+@Injectable()
 export class FailedFetches {
-  constructor(private readonly parts: FailedFetchesParts) {}
+  constructor(
+    private readonly options: HostOptions,
+    private readonly transport: Broker,
+    private readonly clock: LiveClock,
+    private readonly slot: EngineSlot,
+    private readonly runs: RunTable,
+    private readonly loop: StepLoop,
+    private readonly endings: Endings,
+    private readonly log: Log,
+  ) {}
 
   onFailed(run: Run, why: FetchFailure): void {
-    const { options, log, endings } = this.parts;
+    const { options, log, endings } = this;
     log.debug({ requestId: run.job.requestId, why }, 'KV not loaded');
     if (options.strictKv && isUnknown(run, why)) {
       endings.failRequest(run, 'kv_reference_refused');
@@ -46,12 +45,12 @@ export class FailedFetches {
 
   /** The coordinator considers the run void: its job is done. */
   onRefused(run: Run): void {
-    this.parts.endings.dropJob(run);
+    this.endings.dropJob(run);
   }
 
   /** Called also for a routed job whose hand-over record is gone. */
   onSourceGone(run: Run, why: ReturnReason = 'run-failed'): void {
-    const { options, endings, slot, log } = this.parts;
+    const { options, endings, slot, log } = this;
     if (options.workerLossPolicy === 'fail') {
       endings.failRequest(run, 'worker_lost');
       return;
@@ -69,14 +68,14 @@ export class FailedFetches {
 
   /** The engine computes the prompt itself, with or without reserved blocks. */
   recompute(run: Run): void {
-    const { loop, clock, slot } = this.parts;
+    const { loop, clock, slot } = this;
     loop.enter(clock.nowUs(), () => {
       if (run.handle >= 0) slot.engine.kvFailed(run.handle);
     });
   }
 
   private leaveEngine(run: Run): void {
-    const { slot, runs } = this.parts;
+    const { slot, runs } = this;
     const { handle } = run;
     runs.unbind(run);
     if (handle >= 0) slot.engine.abort(handle);
@@ -87,7 +86,7 @@ export class FailedFetches {
    * when another run has it.
    */
   async returnToPrefill({ job, epoch }: Run, why?: ReturnReason): Promise<boolean> {
-    const { transport, clock } = this.parts;
+    const { transport, clock } = this;
     const submission = await transport.ledger.returnToPrefill(job.requestId, epoch, why);
     if (submission === undefined) return false;
     const causeUs = clock.wall.nowUs();
@@ -98,7 +97,7 @@ export class FailedFetches {
 
   private async endReturned(run: Run, why: ReturnReason): Promise<void> {
     await this.returnToPrefill(run, why);
-    if (run.state !== 'over') this.parts.endings.passOn(run);
+    if (run.state !== 'over') this.endings.passOn(run);
   }
 }
 

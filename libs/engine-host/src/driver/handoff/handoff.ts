@@ -1,13 +1,14 @@
-import type { LiveClock } from '@baton/clock';
+import { Injectable, Optional } from '@nestjs/common';
+import { Log, Routing } from '../../live-engine/tokens';
+import { LiveClock } from '@baton/clock';
 import { emptyFrameEntry, type KvTransferParams } from '@baton/contract';
-import { type EngineSlot } from '../../live-engine/engine/engine-slot';
-import { type Frames } from '../../live-engine/runs/frames';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { Frames } from '../../live-engine/runs/frames';
 import { isRunOver, type Run } from '../../live-engine/runs/run';
-import type { JobRouting } from '../../routing/job-routing';
-import type { EngineStats, Logger } from '@baton/telemetry';
-import type { Endings } from '../endings/endings';
-import type { FaultPlan } from '../endings/fault-plan';
-import type { Held, HeldKv } from './held-kv';
+import { EngineStats } from '@baton/telemetry';
+import { Endings } from '../endings/endings';
+import { FaultPlan } from '../endings/fault-plan';
+import { type Held, HeldKv } from './held-kv';
 
 /** The largest value of a field of a frame entry. */
 const MOST_SINCE_ARRIVAL_US = 2 ** 32 - 1;
@@ -28,25 +29,23 @@ export interface HeldPrompt {
   readonly prefillEngineId?: string;
 }
 
-export interface HandoffParts {
-  readonly routing: JobRouting;
-  /** Undefined without crash points. */
-  readonly faults: FaultPlan | undefined;
-  readonly frames: Frames;
-  readonly endings: Endings;
-}
-
 /**
  * Hands a routed request over to decode. The record, the decode job and the end of this run's own
  * job are one step, so a crash leaves all of them or none.
  */
+@Injectable()
 export class Handoff {
   private readonly entry = emptyFrameEntry();
 
-  constructor(private readonly parts: HandoffParts) {}
+  constructor(
+    private readonly routing: Routing,
+    private readonly frames: Frames,
+    private readonly endings: Endings,
+    @Optional() private readonly faults?: FaultPlan,
+  ) {}
 
   async pass(run: Run, held: HeldPrompt): Promise<void> {
-    if (await this.send(run, held, true)) this.parts.endings.passOn(run);
+    if (await this.send(run, held, true)) this.endings.passOn(run);
   }
 
   /** Like `pass`, but run and job continue. False when the run has ended by then. */
@@ -55,7 +54,7 @@ export class Handoff {
   }
 
   private async send(run: Run, { heldUs, ...held }: HeldPrompt, leaves: boolean): Promise<boolean> {
-    const { faults, routing, endings } = this.parts;
+    const { faults, routing, endings } = this;
     const { job, epoch } = run;
     faults?.reached('held');
     const next = routing.atHandoff({ ...job, causeUs: heldUs });
@@ -76,29 +75,28 @@ export class Handoff {
   private addHandoffFrame({ job, epoch, outbox }: Run, heldUs: number): void {
     const first = Math.min(MOST_SINCE_ARRIVAL_US, Math.max(0, heldUs - job.arrivalUs));
     const entry = { ...this.entry, streamId: job.streamId, epoch, first };
-    this.parts.frames.add(outbox, { ...entry, kind: 'handed-over' });
-    this.parts.frames.flushSoon();
+    this.frames.add(outbox, { ...entry, kind: 'handed-over' });
+    this.frames.flushSoon();
   }
-}
-
-export interface HeldOffersParts {
-  readonly heldKv: HeldKv;
-  readonly handoff: Handoff;
-  readonly clock: LiveClock;
-  readonly frames: Frames;
-  readonly slot: EngineSlot;
-  readonly endings: Endings;
-  readonly stats: EngineStats;
-  readonly log: Logger;
 }
 
 /**
  * Offers the KV of a finished prompt: to decode through ledger and queue, or to an outside router.
  */
+@Injectable()
 export class HeldOffers {
   private readonly entry = emptyFrameEntry();
 
-  constructor(private readonly parts: HeldOffersParts) {}
+  constructor(
+    private readonly heldKv: HeldKv,
+    private readonly handoff: Handoff,
+    private readonly clock: LiveClock,
+    private readonly frames: Frames,
+    private readonly slot: EngineSlot,
+    private readonly endings: Endings,
+    private readonly stats: EngineStats,
+    private readonly log: Log,
+  ) {}
 
   offer(held: Held): void {
     const { run } = held;
@@ -106,18 +104,18 @@ export class HeldOffers {
     const moving = run.job.flow === 'hold' ? this.answerRouter(held) : this.passToDecode(held);
     moving.catch((error: unknown) => {
       const { requestId } = run.job;
-      this.parts.log.warn({ err: error, requestId }, 'a hand-over failed');
+      this.log.warn({ err: error, requestId }, 'a hand-over failed');
       this.takeBack(run);
     });
   }
 
   /** The blocks were freed before they were offered, so the run has nothing to hand over. */
   withdraw({ run, isKept }: Held): void {
-    if (run.state === 'running' && !isKept) this.parts.endings.dropJob(run);
+    if (run.state === 'running' && !isKept) this.endings.dropJob(run);
   }
 
   private passToDecode(held: Held): Promise<void> {
-    const { handoff, heldKv, clock } = this.parts;
+    const { handoff, heldKv, clock } = this;
     const heldUs = clock.toWallUs(held.heldUs);
     const params = heldKv.paramsOf(held);
     return handoff.pass(held.run, { params, generation: held.generation, heldUs });
@@ -125,7 +123,7 @@ export class HeldOffers {
 
   /** Ends the prefill leg of an outside router, with one token and the names of the blocks. */
   private async answerRouter(held: Held): Promise<void> {
-    const { heldKv, endings, stats } = this.parts;
+    const { heldKv, endings, stats } = this;
     const { run } = held;
     const payload = JSON.stringify(heldKv.paramsOf(held));
     const result = { reason: 'length', tokens: 1, payload } as const;
@@ -142,7 +140,7 @@ export class HeldOffers {
   }
 
   private addPassedEndFrame(run: Run, tail: string): void {
-    const { frames } = this.parts;
+    const { frames } = this;
     const entry = { ...this.entry, streamId: run.job.streamId, epoch: run.epoch, tail };
     frames.add(run.outbox, { ...entry, kind: 'end', reason: 'length', first: 1, count: 1 });
     frames.flushSoon();
@@ -153,6 +151,6 @@ export class HeldOffers {
    */
   private takeBack(run: Run): void {
     if (isRunOver(run)) return;
-    this.parts.slot.guard(() => this.parts.endings.returnJob(run));
+    this.slot.guard(() => this.endings.returnJob(run));
   }
 }

@@ -1,15 +1,16 @@
-import type { LiveClock } from '@baton/clock';
+import { Injectable, Optional } from '@nestjs/common';
+import { HostOptions } from '../../live-engine/tokens';
+import { LiveClock } from '@baton/clock';
 import { type EngineMessage, type KvTransferParams, remoteRequestId } from '@baton/contract';
 import type { SequenceHandle } from '@baton/engine';
 import type { ReleaseReason } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
-import { type EngineIdentity } from '../../live-engine/engine/engine-identity';
-import { type EngineSlot } from '../../live-engine/engine/engine-slot';
-import { isRunOver, type Run, type RunTable } from '../../live-engine/runs/run';
-import { type StepLoop } from '../../live-engine/engine/step-loop';
-import { type TimelineFacts } from '../../live-engine/observers/timeline-facts';
-import type { EngineStats } from '@baton/telemetry';
-import type { DriverOptions } from '../options';
+import { EngineIdentity } from '../../live-engine/engine/engine-identity';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { isRunOver, type Run, RunTable } from '../../live-engine/runs/run';
+import { StepLoop } from '../../live-engine/engine/step-loop';
+import { TimelineFacts } from '../../live-engine/observers/timeline-facts';
+import { EngineStats } from '@baton/telemetry';
 import { claimOn, claimOnKept } from './kv-claim';
 
 type Read = Extract<EngineMessage, { kind: 'read' }>;
@@ -43,25 +44,23 @@ const ROUTER_TAKES_US = 2_000_000;
 /** Number of expired holdings that are remembered for reads that end late. */
 const MAX_EXPIRED = 1_024;
 
-export interface HeldKvParts {
-  readonly identity: EngineIdentity;
-  readonly options: Pick<DriverOptions, 'facts'>;
-  readonly slot: EngineSlot;
-  readonly runs: RunTable;
-  readonly clock: LiveClock;
-  readonly loop: StepLoop;
-  /** Undefined without timelines. */
-  readonly timelines: TimelineFacts | undefined;
-  readonly stats: EngineStats;
-}
-
 /** The blocks that this engine holds for readers, by request and epoch. */
+@Injectable()
 export class HeldKv {
   private held = new Map<string, Held>();
   /** The oldest first. */
   private readonly expired = new Set<number>();
 
-  constructor(private readonly parts: HeldKvParts) {}
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly options: HostOptions,
+    private readonly slot: EngineSlot,
+    private readonly runs: RunTable,
+    private readonly clock: LiveClock,
+    private readonly loop: StepLoop,
+    private readonly stats: EngineStats,
+    @Optional() private readonly timelines?: TimelineFacts,
+  ) {}
 
   get size(): number {
     return this.held.size;
@@ -83,7 +82,7 @@ export class HeldKv {
    * or not at all.
    */
   awaited(): number {
-    const { clock } = this.parts;
+    const { clock } = this;
     const oldUs = clock.nowUs() - ROUTER_TAKES_US * clock.speedup;
     return [...this.held.values()].filter(
       ({ run, heldUs }) => run.job.flow === 'route' || heldUs > oldUs,
@@ -101,7 +100,7 @@ export class HeldKv {
   }
 
   hold(run: Run, what: Pick<Held, 'tokens' | 'isKept' | 'heldUs'>): void {
-    const { slot, runs } = this.parts;
+    const { slot, runs } = this;
     const { handle, epoch, job } = run;
     const isNamed = what.isKept || job.flow === 'hold';
     const blockIds = isNamed ? slot.engine.blockIds(handle) : undefined;
@@ -116,7 +115,7 @@ export class HeldKv {
    * returns them, and a decode instance that keeps its blocks.
    */
   paramsOf({ run, generation, blockIds, tokens, isKept, leaseEndsUs }: Held): KvTransferParams {
-    const { clock, options, identity } = this.parts;
+    const { clock, options, identity } = this;
     return {
       do_remote_prefill: !isKept,
       do_remote_decode: isKept,
@@ -145,7 +144,7 @@ export class HeldKv {
   free(name: HeldName, reason: ReleaseReason): Held | undefined {
     const held = this.get(name);
     if (held === undefined) return undefined;
-    const { clock, timelines, slot, loop } = this.parts;
+    const { clock, timelines, slot, loop } = this;
     this.held.delete(keyOf(name));
     this.count(reason);
     if (reason === 'expired') this.remember(held.generation);
@@ -159,7 +158,7 @@ export class HeldKv {
   /** Counts a reader's notification about blocks that were already free. */
   noteReadEnd({ generation, outcome }: Extract<EngineMessage, { kind: 'read-end' }>): void {
     if (outcome !== 'done' || !this.expired.delete(generation)) return;
-    this.parts.stats.add('nixl_num_notifications_after_expiry');
+    this.stats.add('nixl_num_notifications_after_expiry');
   }
 
   private remember(generation: number): void {
@@ -169,7 +168,7 @@ export class HeldKv {
   }
 
   count(reason: ReleaseReason): void {
-    const { stats } = this.parts;
+    const { stats } = this;
     stats.add(reason === 'read-done' ? 'kv_released_read_done' : `kv_released_${reason}`);
     if (reason === 'expired') stats.add('nixl_num_kv_expired_reqs');
   }
@@ -185,7 +184,7 @@ export class HeldKv {
    */
   private claimOn(held: Held, { claimedTokens }: Read): number | undefined {
     const { blockIds, tokens: heldTokens, isKept, run } = held;
-    const { blockSize } = this.parts.options.facts;
+    const { blockSize } = this.options.facts;
     if (blockIds === undefined || isKept !== (claimedTokens !== undefined)) return undefined;
     if (claimedTokens === undefined) return claimOn(run.job, [blockIds], blockSize);
     if (claimedTokens > heldTokens) return undefined;

@@ -1,17 +1,18 @@
-import type { LiveClock } from '@baton/clock';
+import { type BeforeApplicationShutdown, Injectable, Optional } from '@nestjs/common';
+import { HostOptions } from '../../live-engine/tokens';
+import { LiveClock } from '@baton/clock';
 import type { EngineMessage } from '@baton/contract';
 import { leaseTimes, type SourceAction, SourceCoordinator, type SourceFact } from '@baton/handoff';
 import { type Micros, unreachable } from '@baton/kernel';
-import { type EngineIdentity } from '../../live-engine/engine/engine-identity';
-import { type EngineSlot, WakeUp } from '../../live-engine/engine/engine-slot';
-import { type Mailbox } from '../../live-engine/engine/mailbox';
+import { EngineIdentity } from '../../live-engine/engine/engine-identity';
+import { EngineSlot, WakeUp } from '../../live-engine/engine/engine-slot';
+import { Mailbox } from '../../live-engine/engine/mailbox';
 import { type Run } from '../../live-engine/runs/run';
-import type { EngineStats } from '@baton/telemetry';
+import { EngineStats } from '@baton/telemetry';
 import type { DropReason } from '../endings/endings';
-import type { FaultPlan } from '../endings/fault-plan';
-import type { DriverOptions } from '../options';
-import type { HeldOffers } from './handoff';
-import type { HeldKv } from './held-kv';
+import { FaultPlan } from '../endings/fault-plan';
+import { HeldOffers } from './handoff';
+import { HeldKv } from './held-kv';
 
 type Action<K extends SourceAction['kind']> = Extract<SourceAction, { kind: K }>;
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
@@ -25,43 +26,37 @@ export const UNLIMITED = 1e18;
  */
 const GENERATIONS_PER_ENGINE = 2 ** 24;
 
-export interface SourceSideParts {
-  readonly identity: EngineIdentity;
-  readonly options: Pick<
-    DriverOptions,
-    'facts' | 'kvLeaseUs' | 'kvKeepUs' | 'maxLeaseWallUs' | 'onHandoff'
-  >;
-  readonly heldKv: HeldKv;
-  readonly offers: HeldOffers;
-  readonly mailbox: Mailbox;
-  readonly clock: LiveClock;
-  readonly slot: EngineSlot;
-  /** Undefined without injected faults. */
-  readonly faults: FaultPlan | undefined;
-  readonly stats: EngineStats;
-}
-
 /**
  * The source end of hand-overs: holds the blocks of finished prompts, offers them, answers readers,
  * and frees the blocks on the coordinator's decision. On decode it keeps the blocks of finished
  * answers for the next turn in the same way.
  */
-export class SourceSide {
+@Injectable()
+export class SourceSide implements BeforeApplicationShutdown {
   private coordinator: SourceCoordinator;
   private incarnation = 0;
   private readonly wakeUp: WakeUp;
 
-  constructor(private readonly parts: SourceSideParts) {
-    const { clock, slot } = parts;
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly options: HostOptions,
+    private readonly heldKv: HeldKv,
+    private readonly offers: HeldOffers,
+    private readonly mailbox: Mailbox,
+    private readonly clock: LiveClock,
+    private readonly slot: EngineSlot,
+    private readonly stats: EngineStats,
+    @Optional() private readonly faults?: FaultPlan,
+  ) {
     this.coordinator = this.newCoordinator();
-    const tick = (): void => this.observe({ kind: 'tick', nowUs: this.parts.clock.nowUs() });
+    const tick = (): void => this.observe({ kind: 'tick', nowUs: this.clock.nowUs() });
     this.wakeUp = new WakeUp(clock, slot, tick);
   }
 
   /** Holdings without a reader, and with one. */
   handoffs(): { readonly held: number; readonly being_read: number } {
     const read = this.coordinator.snapshot().filter(({ reads }) => reads.length > 0).length;
-    return { held: this.parts.heldKv.size - read, being_read: read };
+    return { held: this.heldKv.size - read, being_read: read };
   }
 
   /** The prompt of this run is computed, and the engine holds its blocks. */
@@ -74,21 +69,21 @@ export class SourceSide {
    * JSON; undefined when nothing is kept.
    */
   keep(run: Run, tokens: number, endUs: Micros): string | undefined {
-    const { heldKv } = this.parts;
+    const { heldKv } = this;
     this.hold(run, { tokens, isKept: true, heldUs: endUs });
     const held = heldKv.get({ requestId: run.job.requestId, epoch: run.epoch });
     return held && JSON.stringify(heldKv.paramsOf(held));
   }
 
   dropRequest(requestId: string, epoch: number, why: DropReason): void {
-    const nowUs = this.parts.clock.nowUs();
+    const nowUs = this.clock.nowUs();
     if (why === 'aborted') this.observe({ kind: 'aborted', requestId, nowUs });
     else this.observe({ kind: 'superseded', requestId, epoch, nowUs });
   }
 
   onRead(read: Message<'read'>): void {
     const { requestId, readerRequestId, attempt } = read;
-    const { heldKv, faults } = this.parts;
+    const { heldKv, faults } = this;
     if (read.expires === true) this.expire(read);
     if (read.expires === true || faults?.failsRead() === true) {
       this.refuse(read);
@@ -99,7 +94,7 @@ export class SourceSide {
       epoch: read.claim === undefined ? read.epoch : heldKv.epochClaimed(read, read.claim),
       generation: read.generation,
       reader: read.from,
-      nowUs: this.parts.clock.nowUs(),
+      nowUs: this.clock.nowUs(),
       requestId,
       readerRequestId,
       attempt,
@@ -108,11 +103,11 @@ export class SourceSide {
 
   onReadEnd(end: Message<'read-end'>): void {
     const { requestId, generation, readerRequestId, outcome } = end;
-    this.parts.heldKv.noteReadEnd(end);
+    this.heldKv.noteReadEnd(end);
     this.observe({
       kind: 'read-ended',
       reader: end.from,
-      nowUs: this.parts.clock.nowUs(),
+      nowUs: this.clock.nowUs(),
       requestId,
       generation,
       readerRequestId,
@@ -121,24 +116,24 @@ export class SourceSide {
   }
 
   onHeartbeat({ from, requestIds }: Message<'heartbeat'>): void {
-    this.parts.stats.add('kv_lease_renewals', requestIds.length);
-    this.observe({ kind: 'heartbeat', reader: from, requestIds, nowUs: this.parts.clock.nowUs() });
+    this.stats.add('kv_lease_renewals', requestIds.length);
+    this.observe({ kind: 'heartbeat', reader: from, requestIds, nowUs: this.clock.nowUs() });
   }
 
   onRelease({ from, requestId, generation }: Message<'release'>): void {
-    const nowUs = this.parts.clock.nowUs();
+    const nowUs = this.clock.nowUs();
     this.observe({ kind: 'release-requested', requestId, generation, reader: from, nowUs });
   }
 
   /** The engine has been replaced: all held blocks are gone, and readers are answered so. */
   reset(): void {
-    this.parts.heldKv.reset();
+    this.heldKv.reset();
     this.incarnation += 1;
     this.coordinator = this.newCoordinator();
   }
 
   /** The host ends: leases are no longer watched. */
-  stop(): void {
+  beforeApplicationShutdown(): void {
     this.wakeUp.cancel();
   }
 
@@ -149,7 +144,7 @@ export class SourceSide {
     const { tokens, isKept, heldUs } = what;
     const { epoch, job } = run;
     const { requestId } = job;
-    this.parts.heldKv.hold(run, what);
+    this.heldKv.hold(run, what);
     this.observe({
       kind: 'prompt-held',
       isRouted: !isKept && job.flow === 'route',
@@ -162,7 +157,7 @@ export class SourceSide {
   }
 
   private newCoordinator(): SourceCoordinator {
-    const { options, clock } = this.parts;
+    const { options, clock } = this;
     const { kvLeaseUs, kvKeepUs, maxLeaseWallUs } = options;
     // The lateness of a Baton reader on the wall clock does not count in the simulated cluster.
     const factor = Math.max(1, clock.speedup);
@@ -174,7 +169,7 @@ export class SourceSide {
   }
 
   private observe(fact: SourceFact): void {
-    const { identity, options } = this.parts;
+    const { identity, options } = this;
     const actions = this.coordinator.handle(fact);
     options.onHandoff?.({ side: 'source', engineId: identity.engineId, fact, actions });
     for (const action of actions) this.carryOut(action);
@@ -197,7 +192,7 @@ export class SourceSide {
   }
 
   private offer({ requestId, epoch, generation, leaseEndsUs }: Action<'hand-over'>): void {
-    const { heldKv, offers, stats } = this.parts;
+    const { heldKv, offers, stats } = this;
     const held = heldKv.get({ requestId, epoch });
     if (held === undefined) return;
     stats.add('kv_holdings');
@@ -208,7 +203,7 @@ export class SourceSide {
 
   /** A link without a limit has no shares. */
   private sendShare({ readers, activeReads }: Action<'share-changed'>): void {
-    const { mailbox, identity, options } = this.parts;
+    const { mailbox, identity, options } = this;
     if (options.facts.link.bytesPerSecond >= UNLIMITED) return;
     const from = identity.engineId;
     for (const reader of readers) mailbox.send(reader, { kind: 'read-share', from, activeReads });
@@ -216,7 +211,7 @@ export class SourceSide {
 
   private answer(action: Action<'answer-read'>): void {
     const { to, readerRequestId, attempt, outcome, heldTokens, activeReads } = action;
-    const { mailbox, identity, options, stats, faults, clock } = this.parts;
+    const { mailbox, identity, options, stats, faults, clock } = this;
     const { link, kvBytesPerToken } = options.facts;
     if (outcome === 'expired') stats.add('kv_reads_refused');
     mailbox.send(to, {
@@ -238,7 +233,7 @@ export class SourceSide {
 
   /** Frees the holding that a read names, as if its lease had ended. */
   private expire(read: Message<'read'>): void {
-    const { heldKv } = this.parts;
+    const { heldKv } = this;
     for (const held of heldKv.named(read)) {
       heldKv.count('expired');
       this.dropRequest(read.requestId, held.run.epoch, 'superseded');
@@ -246,7 +241,7 @@ export class SourceSide {
   }
 
   private refuse({ from, readerRequestId, attempt }: Message<'read'>): void {
-    const { mailbox, identity } = this.parts;
+    const { mailbox, identity } = this;
     mailbox.send(from, {
       kind: 'read-answer',
       from: identity.engineId,
@@ -263,7 +258,7 @@ export class SourceSide {
   }
 
   private free({ requestId, epoch, reason }: Action<'release-blocks'>): void {
-    const { heldKv, offers } = this.parts;
+    const { heldKv, offers } = this;
     const held = heldKv.free({ requestId, epoch }, reason);
     if (held !== undefined) offers.withdraw(held);
   }

@@ -1,24 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import { Broker, HostOptions } from '../../live-engine/tokens';
 import type { EnginePresence } from '@baton/contract';
-import type { Transport } from '@baton/transport';
-import type { DriverOptions } from '../options';
 
 /** A late source gets three times its lateness to answer, and at most 30 more reads. */
 const TRIES_MARGIN = 3;
 const MAX_MORE_TRIES = 30;
 
-export interface SourceTimeoutParts {
-  readonly options: Pick<DriverOptions, 'kvReadTimeoutUs'>;
-  readonly transport: Pick<Transport, 'processClock'>;
-}
-
 /**
  * Decides how many further reads a source gets that has not answered: more when the source or this
  * process was late.
  */
+@Injectable()
 export class SourceTimeout {
   private latenessMs: ReadonlyMap<string, number> = new Map();
 
-  constructor(private readonly parts: SourceTimeoutParts) {}
+  constructor(
+    private readonly options: HostOptions,
+    private readonly transport: Broker,
+  ) {}
 
   onLiving(engines: readonly EnginePresence[]): void {
     this.latenessMs = new Map(
@@ -30,7 +29,7 @@ export class SourceTimeout {
   mayBeLate(engineId: string, tries: number): boolean {
     const sourceMs = this.latenessMs.get(engineId);
     if (sourceMs === undefined) return false;
-    const { options, transport } = this.parts;
+    const { options, transport } = this;
     const lateUs = 1_000 * (sourceMs + transport.processClock.latenessMs());
     return tries < 1 + Math.min(MAX_MORE_TRIES, (TRIES_MARGIN * lateUs) / options.kvReadTimeoutUs);
   }

@@ -1,63 +1,61 @@
-import type { LiveClock } from '@baton/clock';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { Broker, HostOptions } from '../../live-engine/tokens';
+import { LiveClock } from '@baton/clock';
 import type { EngineMessage } from '@baton/contract';
 import { leaseTimes, type TargetAction, TargetCoordinator, type TargetFact } from '@baton/handoff';
 import { type Micros, unreachable } from '@baton/kernel';
-import { type EngineIdentity } from '../../live-engine/engine/engine-identity';
-import { type EngineSlot, WakeUp } from '../../live-engine/engine/engine-slot';
-import { type Fetching, type Run, type RunTable } from '../../live-engine/runs/run';
-import { type Mailbox } from '../../live-engine/engine/mailbox';
-import { type StepLoop } from '../../live-engine/engine/step-loop';
-import type { EngineStats } from '@baton/telemetry';
-import type { Transport } from '@baton/transport';
+import { EngineIdentity } from '../../live-engine/engine/engine-identity';
+import { EngineSlot, WakeUp } from '../../live-engine/engine/engine-slot';
+import { type Fetching, type Run, RunTable } from '../../live-engine/runs/run';
+import { Mailbox } from '../../live-engine/engine/mailbox';
+import { StepLoop } from '../../live-engine/engine/step-loop';
+import { EngineStats } from '@baton/telemetry';
 import type { DropReason } from '../endings/endings';
-import type { JobFaults } from '../endings/job-faults';
-import type { DriverOptions } from '../options';
-import type { KvLoads, Reservations, Transfers } from './kv-loads';
-import type { SourceTimeout } from './source-timeout';
+import { JobFaults } from '../endings/job-faults';
+import { KvLoads } from './kv-loads';
+import { Reservations } from './reservations';
+import { Transfers } from './transfers';
+import { SourceTimeout } from './source-timeout';
 
 type Action<K extends TargetAction['kind']> = Extract<TargetAction, { kind: K }>;
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
 
 type ReleaseName = Pick<Fetching['source'], 'engineId' | 'requestId' | 'generation'>;
 
-export interface TargetSideParts {
-  readonly identity: EngineIdentity;
-  readonly options: Pick<DriverOptions, 'facts' | 'kvLeaseUs' | 'kvReadTimeoutUs' | 'onHandoff'>;
-  readonly clock: LiveClock;
-  readonly slot: EngineSlot;
-  readonly runs: RunTable;
-  readonly loop: StepLoop;
-  readonly mailbox: Mailbox;
-  readonly transport: Pick<Transport, 'isConnected'>;
-  readonly jobFaults: JobFaults;
-  readonly stats: EngineStats;
-  readonly reservations: Reservations;
-  readonly loads: KvLoads;
-  readonly transfers: Transfers;
-}
-
 /**
  * The target end of hand-overs: reserves blocks in the engine's order, requests the KV from the
  * holder, times the transfer and informs the engine when the KV has arrived. `FailedFetches`
  * decides what a failed fetch means.
  */
-export class TargetSide {
+@Injectable()
+export class TargetSide implements BeforeApplicationShutdown {
   private coordinator: TargetCoordinator;
   private readonly wakeUp: WakeUp;
   private isWakeUpDue = false;
 
   constructor(
-    private readonly parts: TargetSideParts,
+    private readonly identity: EngineIdentity,
+    private readonly options: HostOptions,
+    private readonly clock: LiveClock,
+    private readonly slot: EngineSlot,
+    private readonly runs: RunTable,
+    private readonly loop: StepLoop,
+    private readonly mailbox: Mailbox,
+    private readonly transport: Broker,
+    private readonly jobFaults: JobFaults,
+    private readonly stats: EngineStats,
+    private readonly reservations: Reservations,
+    private readonly loads: KvLoads,
+    private readonly transfers: Transfers,
     private readonly sourceTimeout: SourceTimeout,
   ) {
-    const { clock, slot } = parts;
     this.coordinator = this.newCoordinator();
     this.wakeUp = new WakeUp(clock, slot, () => this.tick());
   }
 
   /** The number of runs that wait for room. Above a limit the engine takes no more jobs. */
   get waitingForRoom(): number {
-    return this.parts.reservations.waiting;
+    return this.reservations.waiting;
   }
 
   handoffs(): Record<'waiting_for_blocks' | 'waiting_for_answer' | 'transferring', number> {
@@ -78,7 +76,7 @@ export class TargetSide {
 
   /** The run's sequence is in the engine: its KV is to be fetched. */
   accept(run: Run, fetching: Fetching): void {
-    const { reservations, transfers, loop } = this.parts;
+    const { reservations, transfers, loop } = this;
     reservations.add(run, fetching);
     transfers.setup?.meet(fetching.source.engineId, loop.logicalUs(run.causeUs));
     this.observe({
@@ -86,7 +84,7 @@ export class TargetSide {
       requestId: run.job.requestId,
       epoch: run.epoch,
       source: fetching.source,
-      nowUs: this.parts.clock.nowUs(),
+      nowUs: this.clock.nowUs(),
     });
     // Only the begin of a step gives blocks to the run, also in an idle engine.
     loop.enter(run.causeUs);
@@ -106,7 +104,7 @@ export class TargetSide {
       requestId,
       epoch: run.epoch,
       source,
-      nowUs: this.parts.clock.nowUs(),
+      nowUs: this.clock.nowUs(),
     });
   }
 
@@ -114,7 +112,7 @@ export class TargetSide {
    * A step has begun at `startUs`, or could not: starts the reads for which the engine found room.
    */
   reserve(startUs: Micros): boolean {
-    return this.parts.reservations.reserve(startUs, ({ job, epoch }, missing) => {
+    return this.reservations.reserve(startUs, ({ job, epoch }, missing) => {
       const { requestId } = job;
       const { missingTokens, missingBlocks } = missing;
       this.observe({
@@ -123,48 +121,48 @@ export class TargetSide {
         missingTokens,
         missingBlocks,
         epoch,
-        nowUs: this.parts.clock.nowUs(),
+        nowUs: this.clock.nowUs(),
       });
     });
   }
 
   dropRun(run: Run, why: DropReason): void {
-    this.parts.reservations.delete(run);
+    this.reservations.delete(run);
     const { requestId } = run.job;
-    const nowUs = this.parts.clock.nowUs();
+    const nowUs = this.clock.nowUs();
     if (why === 'aborted') this.observe({ kind: 'aborted', requestId, nowUs });
     else this.observe({ kind: 'superseded', requestId, epoch: run.epoch, nowUs });
   }
 
   onReadAnswer(answer: Message<'read-answer'>): void {
     const { readerRequestId: requestId, ...rest } = answer;
-    const fetching = this.parts.runs.get(requestId)?.fetching;
+    const fetching = this.runs.get(requestId)?.fetching;
     if (fetching && answer.isInjected === true) fetching.hasInjectedFault = true;
-    this.observe({ ...rest, kind: 'read-answered', requestId, nowUs: this.parts.clock.nowUs() });
+    this.observe({ ...rest, kind: 'read-answered', requestId, nowUs: this.clock.nowUs() });
   }
 
   onReadShare({ from, activeReads }: Message<'read-share'>): void {
-    this.observe({ kind: 'share-changed', from, activeReads, nowUs: this.parts.clock.nowUs() });
+    this.observe({ kind: 'share-changed', from, activeReads, nowUs: this.clock.nowUs() });
   }
 
   onSourceLost(engineId: string): void {
-    this.observe({ kind: 'source-lost', engineId, nowUs: this.parts.clock.nowUs() });
+    this.observe({ kind: 'source-lost', engineId, nowUs: this.clock.nowUs() });
   }
 
   /** The engine has been replaced: all fetches end. */
   reset(): void {
-    this.parts.transfers.reset();
+    this.transfers.reset();
     this.coordinator = this.newCoordinator();
-    this.parts.reservations.clear();
+    this.reservations.clear();
   }
 
-  stop(): void {
-    this.parts.transfers.stop();
+  beforeApplicationShutdown(): void {
+    this.transfers.stop();
     this.wakeUp.cancel();
   }
 
   private newCoordinator(): TargetCoordinator {
-    const { options, clock, transfers } = this.parts;
+    const { options, clock, transfers } = this;
     const { ports, isTimedByTokens = false } = options.facts.link;
     const { bytesPerBlock } = transfers.shape;
     return new TargetCoordinator({
@@ -180,11 +178,11 @@ export class TargetSide {
   }
 
   private tick(): void {
-    this.observe({ kind: 'tick', nowUs: this.parts.clock.nowUs() });
+    this.observe({ kind: 'tick', nowUs: this.clock.nowUs() });
   }
 
   private observe(fact: TargetFact): void {
-    const { options, identity } = this.parts;
+    const { options, identity } = this;
     const actions = this.coordinator.handle(fact);
     options.onHandoff?.({ side: 'target', engineId: identity.engineId, fact, actions });
     for (const action of actions) this.carryOut(action);
@@ -195,14 +193,14 @@ export class TargetSide {
   private setWakeUp(): void {
     if (this.isWakeUpDue) return;
     this.isWakeUpDue = true;
-    this.parts.clock.wall.soon(() => {
+    this.clock.wall.soon(() => {
       this.isWakeUpDue = false;
       this.wakeUp.set(this.coordinator.nextWakeUpUs());
     });
   }
 
   private carryOut(action: TargetAction): void {
-    const { transfers } = this.parts;
+    const { transfers } = this;
     switch (action.kind) {
       case 'send-read':
         return this.sendRead(action);
@@ -228,7 +226,7 @@ export class TargetSide {
   }
 
   private sendRead(action: Action<'send-read'>): void {
-    const { mailbox, identity, runs, jobFaults } = this.parts;
+    const { mailbox, identity, runs, jobFaults } = this;
     const { requestId, epoch, generation, attempt, readerRequestId } = action;
     const run = runs.get(readerRequestId);
     const { claim, claimedTokens } = run?.fetching ?? {};
@@ -248,19 +246,19 @@ export class TargetSide {
   }
 
   private sendReadEnd({ kind: _kind, to, ...end }: Action<'send-read-end'>): void {
-    const { mailbox, identity, transport, stats } = this.parts;
+    const { mailbox, identity, transport, stats } = this;
     if (!transport.isConnected) stats.add('nixl_num_failed_notifications');
     mailbox.send(to, { kind: 'read-end', from: identity.engineId, ...end });
   }
 
   private sendHeartbeats({ to, requestIds }: Action<'send-heartbeats'>): void {
-    const { mailbox, identity } = this.parts;
+    const { mailbox, identity } = this;
     mailbox.send(to, { kind: 'heartbeat', from: identity.engineId, requestIds });
   }
 
   /** Tells the source that this engine will not read the holding of this name. */
   private sendRelease({ engineId, requestId, generation }: ReleaseName): void {
-    const { mailbox, identity } = this.parts;
+    const { mailbox, identity } = this;
     const from = identity.engineId;
     mailbox.send(engineId, { kind: 'release', from, requestId, generation });
   }
@@ -268,7 +266,7 @@ export class TargetSide {
   private startTransfer(action: Action<'start-transfer'>): void {
     const run = this.currentRun(action);
     if (run === undefined) return;
-    this.parts.loads.start(run, action, (completedUs) => {
+    this.loads.start(run, action, (completedUs) => {
       const { job, epoch } = run;
       const { requestId } = job;
       this.observe({ kind: 'transfer-done', requestId, epoch, nowUs: completedUs });
@@ -277,18 +275,18 @@ export class TargetSide {
 
   private onKvReady(action: Action<'kv-ready'>): void {
     const run = this.currentRun(action);
-    if (run !== undefined) this.parts.loads.ready(run, action);
+    if (run !== undefined) this.loads.ready(run, action);
   }
 
   private onKvFailed(action: Action<'kv-failed'>): void {
     const run = this.currentRun(action);
     if (run === undefined) return;
-    this.parts.reservations.delete(run);
-    this.parts.loads.failed(run, action.why);
+    this.reservations.delete(run);
+    this.loads.failed(run, action.why);
   }
 
   private currentRun(of: { requestId: string; epoch: number }): Run | undefined {
-    const run = this.parts.runs.get(of.requestId);
+    const run = this.runs.get(of.requestId);
     return run?.epoch === of.epoch ? run : undefined;
   }
 }

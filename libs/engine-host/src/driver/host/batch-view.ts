@@ -10,7 +10,7 @@ type Phase = BatchEntry['phase'];
 /** Limit of requests shown per engine. */
 const SHOWN = 256;
 
-export interface BatchViewParts {
+export interface BatchSources {
   readonly identity: EngineIdentity;
   readonly slot: EngineSlot;
   readonly loop: StepLoop;
@@ -18,7 +18,7 @@ export interface BatchViewParts {
 }
 
 /** The current work of the engine. */
-export function batchView({ identity, slot, loop, runs }: BatchViewParts): BatchView {
+export function batchView({ identity, slot, loop, runs }: BatchSources): BatchView {
   const { engine } = slot;
   const now = engine.snapshot();
   const all = runs.all();

@@ -1,34 +1,36 @@
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { KvEvents } from '../../live-engine/observers/kv-events';
-import type { RunTable } from '../../live-engine/runs/run';
-import type { StepLoop } from '../../live-engine/engine/step-loop';
-import type { Logger } from '@baton/telemetry';
-import type { Endings } from '../endings/endings';
-import type { SourceSide } from '../handoff/source-side';
-import type { TargetSide } from '../handoff/target-side';
-import type { Intake } from '../jobs/intake';
-
-export interface CrashRecoveryParts {
-  readonly slot: EngineSlot;
-  readonly loop: StepLoop;
-  readonly kvEvents: KvEvents | undefined;
-  readonly runs: RunTable;
-  readonly source: SourceSide;
-  readonly target: TargetSide;
-  readonly endings: Endings;
-  readonly intake: Intake;
-  readonly log: Logger;
-}
+import { Injectable, Optional } from '@nestjs/common';
+import { Log } from '../../live-engine/tokens';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { KvEvents } from '../../live-engine/observers/kv-events';
+import { RunTable } from '../../live-engine/runs/run';
+import { StepLoop } from '../../live-engine/engine/step-loop';
+import { Endings } from '../endings/endings';
+import { SourceSide } from '../handoff/source-side';
+import { TargetSide } from '../handoff/target-side';
+import { Intake } from '../jobs/intake';
 
 /**
  * Replaces an engine that threw by a new one. Every request of the old engine ends with
  * `engine_error`.
  */
+@Injectable()
 export class CrashRecovery {
-  constructor(private readonly parts: CrashRecoveryParts) {}
+  constructor(
+    private readonly slot: EngineSlot,
+    private readonly loop: StepLoop,
+    private readonly runs: RunTable,
+    private readonly source: SourceSide,
+    private readonly target: TargetSide,
+    private readonly endings: Endings,
+    private readonly intake: Intake,
+    private readonly log: Log,
+    @Optional() private readonly kvEvents?: KvEvents,
+  ) {
+    slot.onCrash(this.recover);
+  }
 
   readonly recover = (error: unknown): void => {
-    const { slot, loop, kvEvents, runs, source, target, endings, intake, log } = this.parts;
+    const { slot, loop, kvEvents, runs, source, target, endings, intake, log } = this;
     log.error({ err: error }, 'engine failed; its requests end, a new engine takes over');
     loop.reset();
     slot.replace();
@@ -49,7 +51,7 @@ export class CrashRecovery {
       try {
         part();
       } catch (error) {
-        this.parts.log.error({ err: error }, 'a part of the engine did not recover');
+        this.log.error({ err: error }, 'a part of the engine did not recover');
       }
     }
   }

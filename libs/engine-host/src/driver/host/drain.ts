@@ -1,16 +1,9 @@
-import type { LiveClock } from '@baton/clock';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { Run, RunTable } from '../../live-engine/runs/run';
-import type { Endings } from '../endings/endings';
-import type { HeldKv } from '../handoff/held-kv';
-
-export interface DrainParts {
-  readonly clock: LiveClock;
-  readonly slot: EngineSlot;
-  readonly runs: RunTable;
-  readonly heldKv: HeldKv;
-  readonly endings: Endings;
-}
+import { Injectable } from '@nestjs/common';
+import { LiveClock } from '@baton/clock';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { type Run, RunTable } from '../../live-engine/runs/run';
+import { Endings } from '../endings/endings';
+import { HeldKv } from '../handoff/held-kv';
 
 /** Wall µs between two checks of the remaining work. */
 const LOOK_EVERY_US = 20_000;
@@ -19,19 +12,26 @@ const LOOK_EVERY_US = 20_000;
  * Drains an engine that leaves. Jobs that have not started go back to their queue immediately.
  * Until the deadline, runs can finish and held KV can be fetched; then the rest goes back.
  */
+@Injectable()
 export class EngineDrain {
   /** Wall µs; jobs whose runs have not ended by then go back to their queue. */
   private deadlineUs = Infinity;
 
-  constructor(private readonly parts: DrainParts) {}
+  constructor(
+    private readonly clock: LiveClock,
+    private readonly slot: EngineSlot,
+    private readonly runs: RunTable,
+    private readonly heldKv: HeldKv,
+    private readonly endings: Endings,
+  ) {}
 
   endWithin(timeoutMs: number): void {
-    const endUs = this.parts.clock.wall.nowUs() + timeoutMs * 1_000;
+    const endUs = this.clock.wall.nowUs() + timeoutMs * 1_000;
     this.deadlineUs = Math.min(this.deadlineUs, endUs);
   }
 
   async run(): Promise<void> {
-    const { wall } = this.parts.clock;
+    const { wall } = this.clock;
     const waiting = this.withdraw((run) => !run.isScheduled);
     while (!this.isAtRest() && wall.nowUs() < this.deadlineUs) {
       await new Promise<void>((resolve) => wall.at(wall.nowUs() + LOOK_EVERY_US, resolve));
@@ -40,12 +40,12 @@ export class EngineDrain {
   }
 
   private isAtRest(): boolean {
-    return this.parts.runs.size === 0 && this.parts.heldKv.awaited() === 0;
+    return this.runs.size === 0 && this.heldKv.awaited() === 0;
   }
 
   private withdraw(isMeant: (run: Run) => boolean): Promise<void>[] {
     const withdrawn: Promise<void>[] = [];
-    const { runs, slot, endings } = this.parts;
+    const { runs, slot, endings } = this;
     for (const run of runs.all()) {
       if (run.state === 'moving-on' || !isMeant(run)) continue;
       slot.guard(() => withdrawn.push(endings.returnJobUncounted(run)));

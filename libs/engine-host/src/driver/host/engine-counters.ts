@@ -3,9 +3,10 @@ import type { PoolNode } from '../../live-engine/pool/pool-node';
 import { usToSeconds } from '@baton/kernel';
 import { acceptedAt, type EngineStats, type OptionalKey, type PoolKey } from '@baton/telemetry';
 import type { ExecutorNumbers } from '../jobs/executor';
-import type { DriverOptions } from '../options';
+import type { DriverOptions } from '../../live-engine/options';
 
-export interface EngineCountersParts {
+/** The sources of the counters. */
+export interface CounterSources {
   readonly options: Pick<DriverOptions, 'hostTier' | 'stepTimes'>;
   readonly slot: EngineSlot;
   /** Undefined without a KV pool. */
@@ -15,7 +16,7 @@ export interface EngineCountersParts {
 
 /** All counters of an engine, by their names in the presence. */
 export function engineCounters(
-  { options, slot, stats, poolNode }: EngineCountersParts,
+  { options, slot, stats, poolNode }: CounterSources,
   executor: ExecutorNumbers | undefined,
 ): Record<string, number> {
   const computed = slot.count('promptTokensComputed');
@@ -42,7 +43,7 @@ export function engineCounters(
 
 /** Counters that not every engine has. */
 function optionalCounters(
-  { hostTier, stepTimes }: EngineCountersParts['options'],
+  { hostTier, stepTimes }: CounterSources['options'],
   tokensFromHost: number,
 ): Partial<Record<OptionalKey, number>> {
   const outside = stepTimes?.outside?.();

@@ -1,49 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { Broker, HostOptions } from '../../live-engine/tokens';
 import type { EngineGauges } from '@baton/contract';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { Run, RunTable } from '../../live-engine/runs/run';
-import type { Transport } from '@baton/transport';
-import type { SourceSide } from '../handoff/source-side';
-import type { TargetSide } from '../handoff/target-side';
-import type { DriverOptions } from '../options';
-import type { StepPace } from '../steps/step-frames';
-import type { ConservationAudit } from './conservation-audit';
-import type { Operations } from './operations';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { Run, RunTable } from '../../live-engine/runs/run';
+import { SourceSide } from '../handoff/source-side';
+import { TargetSide } from '../handoff/target-side';
+import { DriverOptions } from '../../live-engine/options';
+import { StepPace } from '../steps/step-pace';
+import { ConservationAudit } from './conservation-audit';
+import { Operations } from './operations';
 
-export interface EngineGaugesParts {
-  readonly options: Pick<DriverOptions, 'facts' | 'stepTimes' | 'fetchesCache'>;
-  readonly slot: EngineSlot;
-  readonly runs: RunTable;
-  readonly pace: StepPace;
-  readonly transport: Pick<Transport, 'processClock'>;
-  readonly source: SourceSide;
-  readonly target: TargetSide;
-  readonly operations: Operations;
-  readonly audit: ConservationAudit;
-}
+/** Reads the gauges of the engine at an instant. */
+@Injectable()
+export class GaugeReader {
+  constructor(
+    private readonly options: HostOptions,
+    private readonly slot: EngineSlot,
+    private readonly runs: RunTable,
+    private readonly pace: StepPace,
+    private readonly transport: Broker,
+    private readonly source: SourceSide,
+    private readonly target: TargetSide,
+    private readonly operations: Operations,
+    private readonly audit: ConservationAudit,
+  ) {}
 
-/** The gauges of the engine at this instant. */
-export function engineGauges(parts: EngineGaugesParts, isUpstreamUp?: boolean): EngineGauges {
-  const { options, slot, runs, pace, transport, source, target, operations, audit } = parts;
-  const now = slot.engine.snapshot();
-  return {
-    running: now.running,
-    waitingCapacity: now.waiting,
-    waitingDeferred: now.deferred,
-    kvUsage: now.kvUsage,
-    heldBlocks: now.heldBlocks,
-    numBlocks: options.facts.numBlocks,
-    ...(options.fetchesCache === true && { cachedBlocks: slot.engine.cachedBlocks }),
-    clockLagMs: pace.p99LagUs() / 1_000,
-    latenessMs: Math.round(transport.processClock.latenessMs()),
-    handoffs: { ...source.handoffs(), ...target.handoffs() },
-    fetchedWaiting: runs.all().filter((run) => run.hasFetched && !run.isScheduled).length,
-    sleepLevel: operations.sleepLevel,
-    lostBlocks: audit.lostBlocks(),
-    ...(isUpstreamUp === undefined ? {} : { upstreamUp: isUpstreamUp ? 1 : 0 }),
-    ...farthestOutside(options),
-    ...adaptersIn(runs.all()),
-    stepMs: pace.stepUs / 1_000,
-  };
+  /** @param isUpstreamUp whether the server of an executing engine is up */
+  read(isUpstreamUp?: boolean): EngineGauges {
+    const { options, slot, runs, pace, transport, source, target, operations, audit } = this;
+    const now = slot.engine.snapshot();
+    return {
+      running: now.running,
+      waitingCapacity: now.waiting,
+      waitingDeferred: now.deferred,
+      kvUsage: now.kvUsage,
+      heldBlocks: now.heldBlocks,
+      numBlocks: options.facts.numBlocks,
+      ...(options.fetchesCache === true && { cachedBlocks: slot.engine.cachedBlocks }),
+      clockLagMs: pace.p99LagUs() / 1_000,
+      latenessMs: Math.round(transport.processClock.latenessMs()),
+      handoffs: { ...source.handoffs(), ...target.handoffs() },
+      fetchedWaiting: runs.all().filter((run) => run.hasFetched && !run.isScheduled).length,
+      sleepLevel: operations.sleepLevel,
+      lostBlocks: audit.lostBlocks(),
+      ...(isUpstreamUp === undefined ? {} : { upstreamUp: isUpstreamUp ? 1 : 0 }),
+      ...farthestOutside(options),
+      ...adaptersIn(runs.all()),
+      stepMs: pace.stepUs / 1_000,
+    };
+  }
 }
 
 function farthestOutside({

@@ -1,35 +1,35 @@
-import type { EnginePresence } from '@baton/contract';
-import type { EngineIdentity } from '../../live-engine/engine/engine-identity';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { PoolNode } from '../../live-engine/pool/pool-node';
-import type { EngineStats } from '@baton/telemetry';
+import { Injectable, Optional } from '@nestjs/common';
+import { Broker, HostOptions } from '../../live-engine/tokens';
+import type { EnginePresence, EngineReport } from '@baton/contract';
+import { EngineIdentity } from '../../live-engine/engine/engine-identity';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { PoolNode } from '../../live-engine/pool/pool-node';
+import { EngineStats } from '@baton/telemetry';
 import { hostname } from 'node:os';
-import type { Executor } from '../jobs/executor';
-import type { DriverOptions } from '../options';
+import { Executor } from '../jobs/executor';
+import type { DriverOptions } from '../../live-engine/options';
 import { engineCounters } from './engine-counters';
-import { engineGauges, type EngineGaugesParts } from './engine-gauges';
-
-export interface EngineNumbersParts {
-  readonly identity: EngineIdentity;
-  readonly options: Pick<DriverOptions, 'facts' | 'hostTier' | 'stepTimes'>;
-  readonly slot: EngineSlot;
-  /** Undefined: there is no KV pool. */
-  readonly poolNode: PoolNode | undefined;
-  readonly stats: EngineStats;
-  readonly gauges: EngineGaugesParts;
-  /** Undefined: the engine does the work. */
-  readonly executor: Executor | undefined;
-}
+import { GaugeReader } from './engine-gauges';
 
 /** Smaller changes of the lateness are published with the next change of another number. */
 const LATENESS_GRAIN_MS = 100;
 
 /** Everything that one engine publishes to the cluster, at this instant. */
+@Injectable()
 export class EngineNumbers {
-  constructor(private readonly parts: EngineNumbersParts) {}
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly options: HostOptions,
+    private readonly slot: EngineSlot,
+    private readonly stats: EngineStats,
+    private readonly transport: Broker,
+    private readonly gauges: GaugeReader,
+    @Optional() private readonly poolNode?: PoolNode,
+    @Optional() private readonly executor?: Executor,
+  ) {}
 
   snapshot(): EnginePresence {
-    const { identity, options, stats, gauges, executor } = this.parts;
+    const { identity, options, slot, stats, gauges, executor, poolNode } = this;
     const numbers = executor?.numbers();
     return {
       engineId: identity.engineId,
@@ -42,10 +42,16 @@ export class EngineNumbers {
       ...originOf(options),
       state: identity.state,
       ...(identity.loading !== undefined && { loading: identity.loading }),
-      gauges: engineGauges(gauges, numbers?.isUp),
-      counters: engineCounters(this.parts, numbers),
+      gauges: gauges.read(numbers?.isUp),
+      counters: engineCounters({ options, slot, stats, poolNode }, numbers),
       histograms: stats.histograms(),
     };
+  }
+
+  /** The numbers at a scrape: those of the instant at which the engine's server has answered. */
+  async report(): Promise<EngineReport> {
+    const page = (await this.executor?.metricsPage()) ?? '';
+    return { presence: this.snapshot(), page };
   }
 
   /**
@@ -53,9 +59,9 @@ export class EngineNumbers {
    * of an executor can change at any time.
    */
   fingerprint(): string {
-    const { slot, stats, gauges, executor } = this.parts;
+    const { slot, stats, transport, executor } = this;
     const { running, waiting, deferred, freeBlocks, heldBlocks } = slot.engine.snapshot();
-    const lateness = Math.round(gauges.transport.processClock.latenessMs() / LATENESS_GRAIN_MS);
+    const lateness = Math.round(transport.processClock.latenessMs() / LATENESS_GRAIN_MS);
     const load = [slot.engine.counters.steps, running, waiting, deferred, freeBlocks, heldBlocks];
     return [...load, lateness, stats.changes, JSON.stringify(executor?.numbers())].join();
   }

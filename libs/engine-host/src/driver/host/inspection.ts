@@ -1,43 +1,43 @@
+import { Injectable, Optional } from '@nestjs/common';
+import { Ledger, Log } from '../../live-engine/tokens';
 import { submissionOf } from '@baton/contract';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { Run, RunTable } from '../../live-engine/runs/run';
-import type { EngineStats, Logger } from '@baton/telemetry';
-import type { RequestLedger, RequestView } from '@baton/transport';
-import type { Endings } from '../endings/endings';
-import type { HeldKv } from '../handoff/held-kv';
-import type { SourceSide } from '../handoff/source-side';
-import type { Executor } from '../jobs/executor';
-
-export interface InspectionParts {
-  readonly ledger: RequestLedger;
-  readonly slot: EngineSlot;
-  readonly runs: RunTable;
-  readonly endings: Endings;
-  readonly heldKv: HeldKv;
-  readonly source: SourceSide;
-  /** Undefined: the engine does the work. */
-  readonly executor: Executor | undefined;
-  readonly stats: EngineStats;
-  readonly log: Logger;
-}
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { type Run, RunTable } from '../../live-engine/runs/run';
+import { EngineStats } from '@baton/telemetry';
+import type { RequestView } from '@baton/transport';
+import { Endings } from '../endings/endings';
+import { HeldKv } from '../handoff/held-kv';
+import { SourceSide } from '../handoff/source-side';
+import { Executor } from '../jobs/executor';
 
 /**
  * Compares the runs of this engine with the ledger, and ends those that the ledger does not have.
  */
+@Injectable()
 export class Inspection {
-  constructor(private readonly parts: InspectionParts) {}
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly slot: EngineSlot,
+    private readonly runs: RunTable,
+    private readonly endings: Endings,
+    private readonly heldKv: HeldKv,
+    private readonly source: SourceSide,
+    private readonly stats: EngineStats,
+    private readonly log: Log,
+    @Optional() private readonly executor?: Executor,
+  ) {}
 
   async inspectRuns(): Promise<void> {
-    const runs = this.parts.runs.all().filter((run) => run.state === 'running');
+    const runs = this.runs.all().filter((run) => run.state === 'running');
     const views = await this.inspectViews(runs.map((run) => run.job.requestId));
     for (const [i, run] of runs.entries()) {
-      if (run.state === 'running') this.parts.slot.guard(() => this.judge(run, views[i]));
+      if (run.state === 'running') this.slot.guard(() => this.judge(run, views[i]));
     }
   }
 
   /** Frees blocks whose request will not reach decode, before their lease ends. */
   async inspectHoldings(): Promise<void> {
-    const { heldKv, slot, source } = this.parts;
+    const { heldKv, slot, source } = this;
     const holdings = heldKv.routed();
     const views = await this.inspectViews(holdings.map(({ requestId }) => requestId));
     for (const [i, { requestId, epoch }] of holdings.entries()) {
@@ -55,7 +55,7 @@ export class Inspection {
    * ended.
    */
   async inspectPaired(): Promise<void> {
-    const { executor, slot, endings } = this.parts;
+    const { executor, slot, endings } = this;
     const runs = executor?.pairedRuns() ?? [];
     const views = await this.inspectViews(runs.map((run) => run.job.requestId));
     for (const [i, run] of runs.entries()) {
@@ -74,7 +74,7 @@ export class Inspection {
   private async inspectViews(
     requestIds: readonly string[],
   ): Promise<readonly (RequestView | undefined)[]> {
-    return requestIds.length === 0 ? [] : this.parts.ledger.inspect(requestIds);
+    return requestIds.length === 0 ? [] : this.ledger.inspect(requestIds);
   }
 
   /**
@@ -83,7 +83,7 @@ export class Inspection {
    * resubmits.
    */
   private judge(run: Run, view: RequestView | undefined): void {
-    const { stats, endings } = this.parts;
+    const { stats, endings } = this;
     const isOrphan = isOrphaned(view);
     if (isOrphan) this.abandon(run.job.requestId);
     const isVoid = view === undefined || view.isAborted || view.stage === 'finished';
@@ -94,7 +94,7 @@ export class Inspection {
   }
 
   private abandon(requestId: string): void {
-    const { ledger, log } = this.parts;
+    const { ledger, log } = this;
     ledger.abandon(requestId).catch((error: unknown) => {
       log.debug({ err: error, requestId }, 'not marked as abandoned');
     });

@@ -87,7 +87,7 @@ describe('engines of a KV pool', () => {
   it('fetch nothing from an engine that has left', async () => {
     const [first, second] = [await join(), await join()];
     await run(1, first);
-    const left = first.stop(1_000);
+    const left = world.stop(first, 1_000);
     await world.wall.advance(10_000);
     await left;
     await run(2, second);

@@ -26,7 +26,7 @@ describe('engines that leave', () => {
     for (let i = 1; i <= 2 * maxRuns; i += 1) {
       const next = await busyHost(10 + i);
       expect(host.presence().counters['runs_started']).toBe(2);
-      void host.stop(Infinity);
+      void world.stop(host, Infinity);
       await settle();
       host = next;
     }
@@ -40,10 +40,10 @@ describe('engines that leave', () => {
     await world.submit(1, { flow: 'local', outputTokens: 400 });
     await world.wall.advance(5 * PROMPT_US);
     let hasLeft = false;
-    void host.stop(Infinity).then(() => (hasLeft = true));
+    void world.stop(host, Infinity).then(() => (hasLeft = true));
     await world.wall.advance(1_000_000);
     expect([hasLeft, host.state]).toEqual([false, 'draining']);
-    void host.stop(100);
+    void world.stop(host, 100);
     await world.wall.advance(200_000);
     expect(hasLeft).toBe(true);
     expect(await world.api.jobs.waiting('aggregated')).toBe(1);

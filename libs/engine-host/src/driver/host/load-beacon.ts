@@ -1,44 +1,49 @@
-import { type Alarm, areTimersSlow, type WallClock } from '@baton/clock';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { Bus, HostOptions, Wall } from '../../live-engine/tokens';
+import { type Alarm, areTimersSlow } from '@baton/clock';
 import type { EngineLoad } from '@baton/contract';
-import type { EngineIdentity } from '../../live-engine/engine/engine-identity';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { IncomingRuns, RunTable } from '../../live-engine/runs/run';
-import { type Bus, channels } from '@baton/transport';
-import type { TakenJobs } from '../jobs/taken-jobs';
-import type { DriverOptions } from '../options';
+import { EngineIdentity } from '../../live-engine/engine/engine-identity';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { IncomingRuns, RunTable } from '../../live-engine/runs/run';
+import { channels } from '@baton/transport';
+import { TakenJobs } from '../jobs/taken-jobs';
 import { adaptersIn } from './engine-gauges';
 
 const LOOK_EVERY_US = 100_000;
 /** An unchanged load is published at every third check, as a sign of life. */
 const LOOKS_PER_SIGN = 3;
 
-export interface LoadBeaconParts {
-  readonly identity: EngineIdentity;
-  readonly options: Pick<DriverOptions, 'facts'>;
-  readonly bus: Bus;
-  readonly wall: WallClock;
-  readonly slot: EngineSlot;
-  readonly runs: RunTable;
-  readonly incoming: IncomingRuns;
-  readonly takenJobs: TakenJobs;
-}
-
 /** Publishes the load of this engine; runs only when a placement policy uses it. */
-export class LoadBeacon {
+@Injectable()
+export class LoadBeacon implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private alarm: Alarm | undefined;
   private looks = 0;
   private published = '';
   /** Value of the last check. */
   private requests = 0;
 
-  constructor(private readonly parts: LoadBeaconParts) {}
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly options: HostOptions,
+    private readonly bus: Bus,
+    private readonly wall: Wall,
+    private readonly slot: EngineSlot,
+    private readonly runs: RunTable,
+    private readonly incoming: IncomingRuns,
+    private readonly takenJobs: TakenJobs,
+  ) {}
 
-  start(): void {
+  onApplicationBootstrap(): void {
+    if (!this.options.publishesLoad) return;
     const look = (): void => {
       this.looks += areTimersSlow() ? LOOKS_PER_SIGN : 1;
       this.publishChange(JSON.stringify(this.load()));
     };
-    this.alarm = this.parts.wall.onTicks(LOOK_EVERY_US, look, () => this.requests === 0);
+    this.alarm = this.wall.onTicks(LOOK_EVERY_US, look, () => this.requests === 0);
   }
 
   /** Publishes immediately after a change of state. */
@@ -48,7 +53,7 @@ export class LoadBeacon {
     this.publishChange(JSON.stringify(this.load()));
   }
 
-  stop(): void {
+  beforeApplicationShutdown(): void {
     this.alarm?.cancel();
   }
 
@@ -56,11 +61,11 @@ export class LoadBeacon {
     if (load === this.published && this.looks < LOOKS_PER_SIGN) return;
     this.looks = 0;
     this.published = load;
-    this.parts.bus.publish(channels.loads, Buffer.from(load));
+    this.bus.publish(channels.loads, Buffer.from(load));
   }
 
   private load(): EngineLoad {
-    const { identity, options, slot, runs, incoming, takenJobs } = this.parts;
+    const { identity, options, slot, runs, incoming, takenJobs } = this;
     const { engineId, role, index, state, dataParallel } = identity;
     const now = slot.engine.snapshot();
     this.requests = now.running + now.waiting + now.deferred + incoming.sequences;
@@ -84,7 +89,7 @@ export class LoadBeacon {
 
   /** All uncached tokens of unfinished prompts, because their partial progress is not known. */
   private promptTokens(): number {
-    const { slot, runs } = this.parts;
+    const { slot, runs } = this;
     const { engine } = slot;
     let tokens = 0;
     for (const { emitted, handle, fetching, job } of runs.all()) {

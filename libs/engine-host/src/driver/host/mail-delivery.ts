@@ -1,37 +1,42 @@
-import type { EngineMessage, EngineReport, MembershipOrder } from '@baton/contract';
+import { Injectable, type OnModuleInit, Optional } from '@nestjs/common';
+import { Bus, Orders } from '../../live-engine/tokens';
+import type { EngineMessage } from '@baton/contract';
 import { unreachable } from '@baton/kernel';
-import type { Bus } from '@baton/transport';
-import type { MailReaders } from '../../live-engine/engine/mailbox';
-import type { RunTable } from '../../live-engine/runs/run';
-import type { Endings } from '../endings/endings';
-import type { SourceSide } from '../handoff/source-side';
-import type { TargetSide } from '../handoff/target-side';
-import type { Executor } from '../jobs/executor';
-import type { Intake } from '../jobs/intake';
-import type { FrameResender } from '../steps/resend';
-import type { WarmStart } from './warm-start';
-
-export interface MailDeliveryParts {
-  readonly bus: Bus;
-  readonly report: () => Promise<EngineReport>;
-  readonly runs: RunTable;
-  readonly endings: Endings;
-  readonly source: SourceSide;
-  readonly target: TargetSide;
-  readonly intake: Intake;
-  /** Undefined: the engine does the work. */
-  readonly executor: Executor | undefined;
-  readonly resender: FrameResender;
-  readonly warmStart: WarmStart;
-  readonly onOrder: (order: MembershipOrder) => void;
-}
+import { Mailbox, type MailReaders } from '../../live-engine/engine/mailbox';
+import { RunTable } from '../../live-engine/runs/run';
+import { Endings } from '../endings/endings';
+import { SourceSide } from '../handoff/source-side';
+import { TargetSide } from '../handoff/target-side';
+import { Executor } from '../jobs/executor';
+import { Intake } from '../jobs/intake';
+import { FrameResender } from '../steps/resend';
+import { EngineNumbers } from './engine-numbers';
+import { WarmStart } from './warm-start';
 
 /** Passes each message to the part of the engine that handles it. */
-export class MailDelivery implements MailReaders {
-  constructor(private readonly parts: MailDeliveryParts) {}
+@Injectable()
+export class MailDelivery implements MailReaders, OnModuleInit {
+  constructor(
+    private readonly bus: Bus,
+    private readonly mailbox: Mailbox,
+    private readonly numbers: EngineNumbers,
+    private readonly runs: RunTable,
+    private readonly endings: Endings,
+    private readonly source: SourceSide,
+    private readonly target: TargetSide,
+    private readonly intake: Intake,
+    private readonly resender: FrameResender,
+    private readonly warmStart: WarmStart,
+    private readonly onOrder: Orders,
+    @Optional() private readonly executor?: Executor,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.mailbox.open(this);
+  }
 
   readonly onMessage = (message: EngineMessage): void => {
-    const { source, target, executor, resender, warmStart, bus, report, onOrder } = this.parts;
+    const { source, target, executor, resender, warmStart, bus, numbers, onOrder } = this;
     switch (message.kind) {
       case 'read':
         return source.onRead(message);
@@ -48,9 +53,9 @@ export class MailDelivery implements MailReaders {
       case 'leg-over':
         return executor?.onLegOver(message);
       case 'tell-metrics':
-        return void report().then((told) =>
-          bus.publish(message.replyTo, Buffer.from(JSON.stringify(told))),
-        );
+        return void numbers
+          .report()
+          .then((told) => bus.publish(message.replyTo, Buffer.from(JSON.stringify(told))));
       case 'resend':
         return resender.answer(message);
       case 'tell-cache':
@@ -67,7 +72,7 @@ export class MailDelivery implements MailReaders {
 
   /** Ends this engine's runs of requests whose clients have disconnected. */
   readonly onAborts = (requestIds: readonly string[]): void => {
-    const { runs, endings, source, intake } = this.parts;
+    const { runs, endings, source, intake } = this;
     for (const requestId of requestIds) {
       const run = runs.get(requestId);
       if (run) endings.abortRun(run);

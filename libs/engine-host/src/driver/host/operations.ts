@@ -1,40 +1,43 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { endQuietly } from '../../live-engine/engine/end-quietly';
+import { Bus, Log } from '../../live-engine/tokens';
 import type { BatchView, Operation, OperationReply } from '@baton/contract';
-import type { EngineIdentity } from '../../live-engine/engine/engine-identity';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { RunTable } from '../../live-engine/runs/run';
-import type { StepLoop } from '../../live-engine/engine/step-loop';
-import { type Bus, channels, type Unsubscribe } from '@baton/transport';
+import { EngineIdentity } from '../../live-engine/engine/engine-identity';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { RunTable } from '../../live-engine/runs/run';
+import { StepLoop } from '../../live-engine/engine/step-loop';
+import { channels, type Unsubscribe } from '@baton/transport';
 import { batchView } from './batch-view';
 
-export interface OperationsParts {
-  readonly identity: EngineIdentity;
-  readonly bus: Bus;
-  readonly slot: EngineSlot;
-  readonly loop: StepLoop;
-  readonly runs: RunTable;
-}
-
 /** Carries out operators' commands to all engines, and replies. */
-export class Operations {
+@Injectable()
+export class Operations implements OnModuleInit, OnApplicationShutdown {
   private unsubscribe: Unsubscribe | undefined;
   /** vLLM's level of sleep, 0 = awake. */
   sleepLevel: 0 | 1 | 2 = 0;
 
-  constructor(private readonly parts: OperationsParts) {}
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly bus: Bus,
+    private readonly slot: EngineSlot,
+    private readonly loop: StepLoop,
+    private readonly runs: RunTable,
+    private readonly log: Log,
+  ) {}
 
-  async open(): Promise<void> {
-    const { bus, slot } = this.parts;
+  async onModuleInit(): Promise<void> {
+    const { bus, slot } = this;
     this.unsubscribe = await bus.subscribe(channels.operations, (payload) =>
       slot.guard(() => this.act(JSON.parse(payload.toString()) as Operation)),
     );
   }
 
-  async close(): Promise<void> {
-    await this.unsubscribe?.();
+  async onApplicationShutdown(): Promise<void> {
+    if (this.unsubscribe) await endQuietly(this.unsubscribe(), this.log);
   }
 
   private act(operation: Operation): void {
-    const { loop, slot } = this.parts;
+    const { identity, loop, slot, runs } = this;
     switch (operation.kind) {
       case 'reset-prefix-cache':
         this.reply(operation, slot.engine.resetPrefixCache(operation.forgetsHost));
@@ -50,7 +53,7 @@ export class Operations {
         this.reply(operation, true);
         return;
       case 'show-batch':
-        this.reply(operation, true, batchView(this.parts));
+        this.reply(operation, true, batchView({ identity, slot, loop, runs }));
         return;
       case 'abort-requests':
         return;
@@ -58,7 +61,7 @@ export class Operations {
   }
 
   private reply({ replyTo }: Operation, isDone: boolean, batch?: BatchView): void {
-    const { bus, identity } = this.parts;
+    const { bus, identity } = this;
     const from = identity.engineId;
     const shown = batch === undefined ? {} : { batch };
     const reply: OperationReply = { from, isDone, count: 0, ...shown };

@@ -1,3 +1,4 @@
+import { speedUpTimers } from '@baton/clock';
 import { settle } from '../../../../clock/test/manual-wall-clock';
 import type { EngineJob, EngineLoad } from '@baton/contract';
 import { engineQueue, type RoutedJob, SharedQueues } from '../../routing/job-routing';
@@ -34,6 +35,7 @@ describe('an engine in a cluster that places jobs', () => {
 
     beforeEach(async () => {
       loads = [];
+      speedUpTimers();
       await world.api.bus.subscribe(channels.loads, (load) => {
         loads.push(JSON.parse(load.toString()) as EngineLoad);
       });
@@ -85,7 +87,7 @@ describe('an engine in a cluster that places jobs', () => {
     it('at once when it begins to drain', async () => {
       const host = await world.host('aggregated', { host: { publishesLoad: true } });
       await world.wall.advance(200_000);
-      const stopped = host.stop(1_000);
+      const stopped = world.stop(host, 1_000);
       await settle();
       expect(loads.at(-1)?.state).toBe('draining');
       await world.wall.advance(1_000_000);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualWallClock } from '../../../../clock/test/manual-wall-clock';
-import { PresenceBeacon, type PresenceParts } from './presence';
+import { PresenceBeacon } from './presence';
 
 const SECOND_US = 1_000_000;
 
@@ -20,14 +20,16 @@ function start() {
       return Promise.resolve(engine.isOnBoard);
     },
   };
-  const beacon = new PresenceBeacon({
-    wall,
-    identity: { engineId: 'e', index: 0, state: 'ready' },
-    options: { presenceTtlMs: 3_000 },
-    transport: { presence, isConnected: true, processClock: { leaseMs: (ms: number) => ms } },
-    numbers: { fingerprint: () => `${engine.number}`, snapshot: () => ({ ...engine }) },
-    log: { debug: () => undefined },
-  } as unknown as PresenceParts);
+  const beacon = new PresenceBeacon(
+    ...([
+      { engineId: 'e', index: 0, state: 'ready' },
+      { presenceTtlMs: 3_000 },
+      { presence, isConnected: true, processClock: { leaseMs: (ms: number) => ms } },
+      wall,
+      { fingerprint: () => `${engine.number}`, snapshot: () => ({ ...engine }) },
+      { debug: () => undefined },
+    ] as unknown as ConstructorParameters<typeof PresenceBeacon>),
+  );
   /** Advances the clock; returns the messages that are sent in that time. */
   const during = async (seconds: number): Promise<string[]> => {
     sent.length = 0;

@@ -1,11 +1,11 @@
+import { endQuietly } from '../../live-engine/engine/end-quietly';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Broker, HostOptions, Log, Wall } from '../../live-engine/tokens';
 import { isDeepStrictEqual } from 'node:util';
-import { type Alarm, speedUpTimers, type WallClock } from '@baton/clock';
+import { type Alarm, speedUpTimers } from '@baton/clock';
 import type { EnginePresence } from '@baton/contract';
-import type { EngineIdentity } from '../../live-engine/engine/engine-identity';
-import type { Logger } from '@baton/telemetry';
-import type { Transport } from '@baton/transport';
-import type { DriverOptions } from '../options';
-import type { EngineNumbers } from './engine-numbers';
+import { EngineIdentity } from '../../live-engine/engine/engine-identity';
+import { EngineNumbers } from './engine-numbers';
 
 /**
  * An engine whose numbers change announces itself five times a second. An idle one looks once a
@@ -16,17 +16,9 @@ const LOOK_EVERY_US = 200_000;
 const RENEW_AFTER_US = 990_000;
 const RENEWALS = 4;
 
-export interface PresenceParts {
-  readonly identity: EngineIdentity;
-  readonly options: Pick<DriverOptions, 'presenceTtlMs'>;
-  readonly transport: Pick<Transport, 'presence' | 'processClock' | 'isConnected'>;
-  readonly wall: WallClock;
-  readonly numbers: EngineNumbers;
-  readonly log: Logger;
-}
-
 /** Announces this engine to the cluster, with its state and all its numbers. */
-export class PresenceBeacon {
+@Injectable()
+export class PresenceBeacon implements OnApplicationShutdown {
   private alarm: Alarm | undefined;
   private isAnnouncing = false;
   /** Instant of the latest announcement or renewal. */
@@ -37,30 +29,37 @@ export class PresenceBeacon {
   private announcement: EnginePresence | undefined;
   private hasIndex = false;
 
-  constructor(private readonly parts: PresenceParts) {}
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly options: HostOptions,
+    private readonly transport: Broker,
+    private readonly wall: Wall,
+    private readonly numbers: EngineNumbers,
+    private readonly log: Log,
+  ) {}
 
   /** Resolves when this engine is announced for the first time. */
   async start(): Promise<void> {
     // The check calls `speedUpTimers` itself when something has changed.
     const mayBeSlow = (): boolean => true;
-    this.alarm = this.parts.wall.onTicks(LOOK_EVERY_US, () => this.look(), mayBeSlow);
+    this.alarm = this.wall.onTicks(LOOK_EVERY_US, () => this.look(), mayBeSlow);
     await this.announce();
   }
 
   /** Announces at once, after a change of state. */
   async enter(state: EnginePresence['state']): Promise<void> {
-    this.parts.identity.state = state;
+    this.identity.state = state;
     await this.announce();
   }
 
-  async stop(): Promise<void> {
-    const { transport, identity } = this.parts;
+  async onApplicationShutdown(): Promise<void> {
+    const { transport, identity, log } = this;
     this.alarm?.cancel();
-    await transport.presence.removeEngine(identity.engineId);
+    await endQuietly(transport.presence.removeEngine(identity.engineId), log);
   }
 
   private look(): void {
-    const { wall, numbers, transport, log } = this.parts;
+    const { wall, numbers, transport, log } = this;
     const hasChanged = numbers.fingerprint() !== this.announced;
     if (hasChanged) speedUpTimers();
     else if (wall.nowUs() - this.sentUs < RENEW_AFTER_US) return;
@@ -75,24 +74,24 @@ export class PresenceBeacon {
   private hasOtherNumbers(): boolean {
     if (this.renewals < RENEWALS) return false;
     this.renewals = 0;
-    return !isDeepStrictEqual(this.parts.numbers.snapshot(), this.announcement);
+    return !isDeepStrictEqual(this.numbers.snapshot(), this.announcement);
   }
 
   /** An entry that has expired is announced at the next check. */
   private async renew(): Promise<void> {
-    const { identity, transport, wall } = this.parts;
+    const { identity, transport, wall } = this;
     this.sentUs = wall.nowUs();
     this.renewals += 1;
     if (!(await transport.presence.renewEngine(identity.engineId, this.ttlMs))) this.announced = '';
   }
 
   private get ttlMs(): number {
-    const { options, transport } = this.parts;
+    const { options, transport } = this;
     return Math.round(transport.processClock.leaseMs(options.presenceTtlMs));
   }
 
   private async announce(): Promise<void> {
-    const { identity, numbers, transport, wall } = this.parts;
+    const { identity, numbers, transport, wall } = this;
     const { presence } = transport;
     this.isAnnouncing = true;
     this.sentUs = wall.nowUs();

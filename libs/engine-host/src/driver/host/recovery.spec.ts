@@ -324,7 +324,7 @@ describe('engine hosts under faults', () => {
     const ids = [1, 2, 3, 4];
     await Promise.all(ids.map((id) => world.submit(id, { flow: 'local', outputTokens: 50 })));
     await until(() => world.tokens(1).length > 0);
-    const stopped = first.stop(10_000);
+    const stopped = world.stop(first, 10_000);
     await world.host('aggregated');
     await world.untilEnded(...ids);
     await world.wall.advance(100_000);

@@ -1,26 +1,29 @@
-import type { LiveClock } from '@baton/clock';
-import type { IncomingRuns, Run } from '../../live-engine/runs/run';
-import type { StepLoop } from '../../live-engine/engine/step-loop';
-import type { DropReason } from '../endings/endings';
-import type { SourceSide } from '../handoff/source-side';
-import type { TargetSide } from '../handoff/target-side';
-import type { Executor } from '../jobs/executor';
-
-export interface RunClaimsParts {
-  readonly incoming: IncomingRuns;
-  readonly executor: Executor | undefined;
-  readonly source: SourceSide;
-  readonly target: TargetSide;
-  readonly loop: StepLoop;
-  readonly clock: LiveClock;
-}
+import { Injectable, Optional } from '@nestjs/common';
+import { LiveClock } from '@baton/clock';
+import { IncomingRuns, type Run } from '../../live-engine/runs/run';
+import { StepLoop } from '../../live-engine/engine/step-loop';
+import { type DropReason, Endings } from '../endings/endings';
+import { SourceSide } from '../handoff/source-side';
+import { TargetSide } from '../handoff/target-side';
+import { Executor } from '../jobs/executor';
 
 /** The resources that parts besides the engine hold for a run. */
+@Injectable()
 export class RunClaims {
-  constructor(private readonly parts: RunClaimsParts) {}
+  constructor(
+    private readonly incoming: IncomingRuns,
+    private readonly source: SourceSide,
+    private readonly target: TargetSide,
+    private readonly loop: StepLoop,
+    private readonly clock: LiveClock,
+    endings: Endings,
+    @Optional() private readonly executor?: Executor,
+  ) {
+    endings.onDrop(this.drop);
+  }
 
   readonly drop = (run: Run, why: DropReason): void => {
-    const { incoming, executor, source, target, loop, clock } = this.parts;
+    const { incoming, executor, source, target, loop, clock } = this;
     incoming.settle(run);
     executor?.cancel(run);
     if (run.fetching) target.dropRun(run, why);

@@ -54,7 +54,7 @@ describe('a start by cause', () => {
   it('takes no work when it leaves meanwhile', async () => {
     const host = await world.host('decode', { host: TIMES });
     await world.wall.advance(SECOND_US);
-    const left = host.stop(1_000);
+    const left = world.stop(host, 1_000);
     await world.wall.advance(60 * SECOND_US);
     await left;
     expect(host.state).toBe('draining');

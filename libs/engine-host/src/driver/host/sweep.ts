@@ -1,49 +1,52 @@
-import type { Alarm, WallClock } from '@baton/clock';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { Logger } from '@baton/telemetry';
-import type { Transport } from '@baton/transport';
-import type { FinishedRuns } from '../endings/finished-runs';
-import type { SourceTimeout } from '../handoff/source-timeout';
-import type { TargetSide } from '../handoff/target-side';
-import type { Executor } from '../jobs/executor';
-import type { Inspection } from './inspection';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  type OnApplicationBootstrap,
+  Optional,
+} from '@nestjs/common';
+import { Broker, Log, Wall } from '../../live-engine/tokens';
+import type { Alarm } from '@baton/clock';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { FinishedRuns } from '../endings/finished-runs';
+import { SourceTimeout } from '../handoff/source-timeout';
+import { TargetSide } from '../handoff/target-side';
+import { Executor } from '../jobs/executor';
+import { Inspection } from './inspection';
 
 const SWEEP_EVERY_US = 1_000_000;
-
-export interface SweepParts {
-  readonly transport: Pick<Transport, 'isConnected' | 'presence'>;
-  readonly wall: WallClock;
-  readonly slot: EngineSlot;
-  readonly finished: FinishedRuns;
-  readonly inspection: Inspection;
-  readonly target: TargetSide;
-  readonly sourceTimeout: SourceTimeout;
-  /** Undefined: the engine does the work. */
-  readonly executor: Executor | undefined;
-  readonly log: Logger;
-}
 
 /**
  * Finds changes without a message, once a second. It ends requests that were aborted, taken over or
  * orphaned, drops KV sources that left the cluster, and stores results that could not be stored
  * before.
  */
-export class Sweep {
+@Injectable()
+export class Sweep implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private alarm: Alarm | undefined;
   private isSweeping = false;
 
-  constructor(private readonly parts: SweepParts) {}
+  constructor(
+    private readonly transport: Broker,
+    private readonly wall: Wall,
+    private readonly slot: EngineSlot,
+    private readonly finished: FinishedRuns,
+    private readonly inspection: Inspection,
+    private readonly target: TargetSide,
+    private readonly sourceTimeout: SourceTimeout,
+    private readonly log: Log,
+    @Optional() private readonly executor?: Executor,
+  ) {}
 
-  start(): void {
-    this.alarm = this.parts.wall.onTicks(SWEEP_EVERY_US, () => void this.sweep());
+  onApplicationBootstrap(): void {
+    this.alarm = this.wall.onTicks(SWEEP_EVERY_US, () => void this.sweep());
   }
 
-  stop(): void {
+  beforeApplicationShutdown(): void {
     this.alarm?.cancel();
   }
 
   private async sweep(): Promise<void> {
-    const { transport, log, finished, inspection } = this.parts;
+    const { transport, log, finished, inspection } = this;
     if (this.isSweeping || !transport.isConnected) return;
     this.isSweeping = true;
     try {
@@ -61,7 +64,7 @@ export class Sweep {
   }
 
   private async inspectSources(): Promise<void> {
-    const { target, sourceTimeout, executor, transport, slot } = this.parts;
+    const { target, sourceTimeout, executor, transport, slot } = this;
     const sources = [...target.sources(), ...(executor?.sources() ?? [])];
     if (sources.length === 0) return;
     const engines = await transport.presence.engines();

@@ -2,7 +2,7 @@ import type { EngineMessage } from '@baton/contract';
 import { channels } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UNLIMITED } from '../handoff/source-side';
-import type { HostedEngineFacts } from '../options';
+import type { HostedEngineFacts } from '../../live-engine/options';
 import { PROMPT_US, TOKEN_US, World } from '../../../test/test-world';
 
 /** Facts of an engine with a port for each rank; each rank stores this many bytes of a token. */

@@ -88,7 +88,7 @@ describe('an engine that begins with the cache of another one', () => {
     await world.wall.advance(1_000_000);
     const late = await engine(STARTUP_US);
     await world.wall.advance(STARTUP_US);
-    const left = late.stop(1_000);
+    const left = world.stop(late, 1_000);
     await world.wall.advance(2_000_000);
     await left;
     expect(late.state).toBe('draining');

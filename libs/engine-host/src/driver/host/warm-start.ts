@@ -1,31 +1,23 @@
-import type { Alarm, LiveClock } from '@baton/clock';
+import { Injectable } from '@nestjs/common';
+import { Broker, HostOptions, Log } from '../../live-engine/tokens';
+import { type Alarm, LiveClock } from '@baton/clock';
 import type { EngineMessage, EnginePresence } from '@baton/contract';
 import { cacheFetchUs, fullestPeer, type FreeContents } from '@baton/kvcache';
 import type { Micros } from '@baton/kernel';
-import type { EngineIdentity } from '../../live-engine/engine/engine-identity';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { Mailbox } from '../../live-engine/engine/mailbox';
-import type { Logger } from '@baton/telemetry';
-import type { Transport } from '@baton/transport';
-import type { DriverOptions } from '../options';
+import { EngineIdentity } from '../../live-engine/engine/engine-identity';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { Mailbox } from '../../live-engine/engine/mailbox';
 
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { readonly kind: K }>;
-
-export interface WarmStartParts {
-  readonly identity: EngineIdentity;
-  readonly options: Pick<DriverOptions, 'facts' | 'kvReadTimeoutUs'>;
-  readonly transport: Pick<Transport, 'presence'>;
-  readonly clock: LiveClock;
-  readonly slot: EngineSlot;
-  readonly mailbox: Mailbox;
-  readonly log: Logger;
-}
 
 /** The other engines of the role that take work; none while the broker is away. */
 export async function readyPeers({
   transport,
   identity: { role },
-}: Pick<WarmStartParts, 'transport' | 'identity'>): Promise<readonly EnginePresence[]> {
+}: {
+  readonly transport: Broker;
+  readonly identity: EngineIdentity;
+}): Promise<readonly EnginePresence[]> {
   const engines = await transport.presence.engines().catch(() => []);
   const peers = engines.filter(({ stage, state }) => stage === role && state === 'ready');
   return peers.sort((a, b) => a.index - b.index);
@@ -35,11 +27,20 @@ export async function readyPeers({
  * Starts an engine with the prefix cache of the ready engine of its role that has most, and sends
  * the cache of this engine to others on request.
  */
+@Injectable()
 export class WarmStart {
   private alarm: Alarm | undefined;
   private onAnswer: (cache: FreeContents | undefined) => void = () => undefined;
 
-  constructor(private readonly parts: WarmStartParts) {}
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly options: HostOptions,
+    private readonly transport: Broker,
+    private readonly clock: LiveClock,
+    private readonly slot: EngineSlot,
+    private readonly mailbox: Mailbox,
+    private readonly log: Log,
+  ) {}
 
   /**
    * Resolves when the cache has come over this engine's link, and immediately when no peer has a
@@ -48,7 +49,7 @@ export class WarmStart {
    * @param loadedUs when it was loaded, simulated
    */
   async fetch(loadedUs: Micros): Promise<void> {
-    const { options, slot, log } = this.parts;
+    const { options, slot, log } = this;
     const from = await this.peer();
     const cache = from === undefined ? undefined : await this.request(from);
     if (cache === undefined || cache.freeOrder.length === 0) return;
@@ -59,7 +60,7 @@ export class WarmStart {
 
   /** Called when another engine requests the cache of this one. */
   sendCache({ from }: Message<'tell-cache'>): void {
-    const { slot, mailbox } = this.parts;
+    const { slot, mailbox } = this;
     mailbox.send(from, { kind: 'cache', cache: slot.engine.sharedCache() });
   }
 
@@ -72,7 +73,7 @@ export class WarmStart {
   }
 
   private async peer(): Promise<string | undefined> {
-    const peers = await readyPeers(this.parts);
+    const peers = await readyPeers({ transport: this.transport, identity: this.identity });
     const blocksOf = ({ engineId, gauges: { cachedBlocks = 0 } }: EnginePresence) => {
       return { engineId, cachedBlocks };
     };
@@ -80,7 +81,7 @@ export class WarmStart {
   }
 
   private async request(peer: string): Promise<FreeContents | undefined> {
-    const { mailbox, identity, clock, options, log } = this.parts;
+    const { mailbox, identity, clock, options, log } = this;
     mailbox.send(peer, { kind: 'tell-cache', from: identity.engineId });
     const answer = await new Promise<FreeContents | undefined>((settle) => {
       this.onAnswer = settle;
@@ -95,7 +96,7 @@ export class WarmStart {
 
   private async waitUntil(atUs: Micros): Promise<void> {
     await new Promise<void>((done) => {
-      this.alarm = this.parts.clock.atSim(atUs, done);
+      this.alarm = this.clock.atSim(atUs, done);
     });
   }
 }

@@ -1,39 +1,24 @@
+import { endQuietly } from '../../live-engine/engine/end-quietly';
+import { type BeforeApplicationShutdown, Injectable, Optional } from '@nestjs/common';
+import { HostOptions, Jobs, Log } from '../../live-engine/tokens';
 import { type EngineJob, invalidFieldOf } from '@baton/contract';
 import type { EngineSnapshot } from '@baton/engine';
-import type { EngineIdentity } from '../../live-engine/engine/engine-identity';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { IncomingRuns, Run, RunTable } from '../../live-engine/runs/run';
-import type { StepLoop } from '../../live-engine/engine/step-loop';
+import { EngineIdentity } from '../../live-engine/engine/engine-identity';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { IncomingRuns, type Run, RunTable } from '../../live-engine/runs/run';
+import { StepLoop } from '../../live-engine/engine/step-loop';
 import { Room } from '@baton/policies';
 import { engineQueue, sharedQueue } from '../../routing/job-routing';
-import type { EngineStats, Logger } from '@baton/telemetry';
-import type { ConsumeOptions, JobConsumer, JobQueues, QueueName, TakenJob } from '@baton/transport';
-import type { Endings } from '../endings/endings';
-import type { TargetSide } from '../handoff/target-side';
-import type { DriverOptions } from '../options';
-import type { Executor } from './executor';
-import type { NewRuns, RunStarter } from './run-start';
-
-export interface IntakeParts {
-  readonly identity: EngineIdentity;
-  readonly options: Pick<DriverOptions, 'role' | 'facts' | 'maxRuns'>;
-  readonly jobs: JobQueues;
-  readonly slot: EngineSlot;
-  readonly loop: Pick<StepLoop, 'isStepping'>;
-  readonly runs: RunTable;
-  readonly incoming: IncomingRuns;
-  readonly target: TargetSide;
-  /** Undefined: the engine does the work. */
-  readonly executor: Executor | undefined;
-  readonly newRuns: NewRuns;
-  readonly runStart: RunStarter;
-  readonly endings: Endings;
-  readonly stats: EngineStats;
-  readonly log: Logger;
-}
+import { EngineStats } from '@baton/telemetry';
+import type { ConsumeOptions, JobConsumer, QueueName, TakenJob } from '@baton/transport';
+import { Endings } from '../endings/endings';
+import { TargetSide } from '../handoff/target-side';
+import { Executor } from './executor';
+import { NewRuns, RunStarter } from './run-start';
 
 /** Takes jobs while the engine has room, and begins their runs. */
-export class Intake {
+@Injectable()
+export class Intake implements BeforeApplicationShutdown {
   private consumers: JobConsumer[] = [];
   private isOpen = false;
   /** The engine before the results of the last step, until the batch behind it is formed. */
@@ -42,13 +27,28 @@ export class Intake {
   /** The fields for which invalid jobs were dropped; each is logged once. */
   private readonly dropped = new Set<string>();
 
-  constructor(private readonly parts: IntakeParts) {
-    this.room = new Room(parts.options.role, parts.options.facts);
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly options: HostOptions,
+    private readonly jobs: Jobs,
+    private readonly slot: EngineSlot,
+    private readonly loop: StepLoop,
+    private readonly runs: RunTable,
+    private readonly incoming: IncomingRuns,
+    private readonly target: TargetSide,
+    private readonly newRuns: NewRuns,
+    private readonly runStart: RunStarter,
+    private readonly endings: Endings,
+    private readonly stats: EngineStats,
+    private readonly log: Log,
+    @Optional() private readonly executor?: Executor,
+  ) {
+    this.room = new Room(options.role, options.facts);
   }
 
   /** Takes from the shared queues of the stage and of its rank, and from the engine's own queue. */
   open(): void {
-    const { jobs, slot } = this.parts;
+    const { jobs, slot } = this;
     this.isOpen = true;
     this.consumers = this.queues().map((queue) =>
       jobs.consume(queue, {
@@ -66,7 +66,7 @@ export class Intake {
    * sequence must not enter the batch that is due at the same instant.
    */
   keepRoom(): void {
-    this.before = this.parts.slot.engine.snapshot();
+    this.before = this.slot.engine.snapshot();
   }
 
   giveRoom(): void {
@@ -85,12 +85,13 @@ export class Intake {
     for (const consumer of this.consumers) consumer.pause();
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.consumers.map((consumer) => consumer.close()));
+  async beforeApplicationShutdown(): Promise<void> {
+    const closed = this.consumers.map((consumer) => consumer.close());
+    await endQuietly(Promise.all(closed), this.log);
   }
 
   private queues(): QueueName[] {
-    const { engineId, role, dataParallel } = this.parts.identity;
+    const { engineId, role, dataParallel } = this.identity;
     const ofRank = dataParallel === undefined ? [] : [sharedQueue(role, dataParallel.rank)];
     return [role, ...ofRank, engineQueue(engineId)];
   }
@@ -100,7 +101,7 @@ export class Intake {
    * engines take from it, idle ones first.
    */
   private ofShared(queue: QueueName): Pick<ConsumeOptions, 'begins' | 'isIdle'> {
-    const { identity, options } = this.parts;
+    const { identity, options } = this;
     const { engineId, role } = identity;
     if (queue === engineQueue(engineId)) return {};
     const begins = { stage: role, engineId, maxRuns: options.maxRuns };
@@ -110,13 +111,13 @@ export class Intake {
   /** An engine that throws is replaced, and the room of the new one is asked for. */
   private guardedRoom(): number {
     let room = 0;
-    if (this.isOpen) this.parts.slot.guard(() => (room = this.roomLeft()));
+    if (this.isOpen) this.slot.guard(() => (room = this.roomLeft()));
     return room;
   }
 
   private guardedIdle(): boolean {
     let isIdle = false;
-    this.parts.slot.guard(() => (isIdle = this.isIdle));
+    this.slot.guard(() => (isIdle = this.isIdle));
     return isIdle;
   }
 
@@ -125,7 +126,7 @@ export class Intake {
    * ahead is work until its end.
    */
   private get isIdle(): boolean {
-    const { executor, runs, slot, loop, incoming, target } = this.parts;
+    const { executor, runs, slot, loop, incoming, target } = this;
     if (!this.isOpen || incoming.sequences > 0) return false;
     if (executor !== undefined) return runs.size === 0;
     if (loop.isStepping) return false;
@@ -135,7 +136,7 @@ export class Intake {
 
   /** The number of further jobs that the engine can take now. */
   private roomLeft(): number {
-    const { executor, slot, incoming, target } = this.parts;
+    const { executor, slot, incoming, target } = this;
     if (executor !== undefined) return executor.roomLeft(incoming);
     const roomIn = (engine: EngineSnapshot): number =>
       this.room.left(engine, incoming, target.waitingForRoom);
@@ -145,7 +146,7 @@ export class Intake {
 
   /** A job whose take throws leaves the queue; the job of an ended run has left it already. */
   private receive(taken: TakenJob): void {
-    const { slot, endings } = this.parts;
+    const { slot, endings } = this;
     try {
       const field = invalidFieldOf(taken.job);
       if (field === undefined) this.take(taken);
@@ -158,7 +159,7 @@ export class Intake {
 
   /** Nothing is known of the request of such a job; the API that awaits it submits it again. */
   private dropInvalid(taken: TakenJob, field: string): void {
-    const { endings, stats, log } = this.parts;
+    const { endings, stats, log } = this;
     stats.add('jobs_dropped');
     if (!this.dropped.has(field))
       log.warn(
@@ -170,7 +171,7 @@ export class Intake {
   }
 
   private take(taken: TakenJob): void {
-    const { runs, newRuns, endings } = this.parts;
+    const { runs, newRuns, endings } = this;
     const { job } = taken;
     if (!this.isOpen) {
       endings.returnTakenUncounted(taken);
@@ -188,7 +189,7 @@ export class Intake {
   }
 
   private begin(run: Run): void {
-    const { runStart, slot, endings, log } = this.parts;
+    const { runStart, slot, endings, log } = this;
     runStart.begin(run).catch((error: unknown) => {
       log.debug({ err: error, requestId: run.job.requestId }, 'run not begun');
       if (run.state !== 'over') slot.guard(() => endings.returnJob(run));
@@ -200,13 +201,13 @@ export class Intake {
    * new lock.
    */
   private replace(former: Run, job: EngineJob): void {
-    const { endings } = this.parts;
+    const { endings } = this;
     if (former.job.submission === job.submission) endings.supersedeRun(former);
     else endings.dropJob(former);
   }
 
   private loseLock(taken: TakenJob): void {
-    const { runs, stats, endings } = this.parts;
+    const { runs, stats, endings } = this;
     const run = runs.get(taken.job.requestId);
     stats.add('job_locks_lost');
     if (run?.taken !== taken || run.state === 'moving-on') return;

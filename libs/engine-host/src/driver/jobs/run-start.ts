@@ -1,52 +1,40 @@
-import type { LiveClock } from '@baton/clock';
+import { StageWork } from './executor';
+import { Injectable, Optional } from '@nestjs/common';
+import { HostOptions, Jobs, Ledger } from '../../live-engine/tokens';
+import { LiveClock } from '@baton/clock';
 import type { EngineJob, Placed, Stage } from '@baton/contract';
 import { unreachable, usToSeconds } from '@baton/kernel';
-import { type EngineIdentity } from '../../live-engine/engine/engine-identity';
-import { type EngineSlot } from '../../live-engine/engine/engine-slot';
-import { type Frames } from '../../live-engine/runs/frames';
-import {
-  type IncomingRuns,
-  isRunOver,
-  NO_HANDLE,
-  type Run,
-  type RunTable,
-} from '../../live-engine/runs/run';
-import { type RunSpans } from '../../live-engine/observers/run-spans';
-import { type TimelineFacts } from '../../live-engine/observers/timeline-facts';
+import { EngineIdentity } from '../../live-engine/engine/engine-identity';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { Frames } from '../../live-engine/runs/frames';
+import { IncomingRuns, isRunOver, NO_HANDLE, type Run, RunTable } from '../../live-engine/runs/run';
+import { RunSpans } from '../../live-engine/observers/run-spans';
+import { TimelineFacts } from '../../live-engine/observers/timeline-facts';
 import { routedTo } from '../../routing/job-routing';
-import type { EngineStats } from '@baton/telemetry';
-import type {
-  HandoffRecord,
-  JobQueues,
-  RequestLedger,
-  RunPermit,
-  TakenJob,
-} from '@baton/transport';
-import type { Endings } from '../endings/endings';
-import type { FaultPlan } from '../endings/fault-plan';
-import type { JobFaults } from '../endings/job-faults';
-import type { DriverOptions } from '../options';
-import type { TakenJobs } from './taken-jobs';
-
-export interface NewRunsParts {
-  readonly identity: EngineIdentity;
-  readonly clock: LiveClock;
-  readonly frames: Frames;
-  readonly runs: RunTable;
-  readonly incoming: IncomingRuns;
-  readonly takenJobs: TakenJobs;
-  readonly stats: EngineStats;
-  /** Undefined, like `timelines`, when not configured. */
-  readonly spans: RunSpans | undefined;
-  readonly timelines: TimelineFacts | undefined;
-}
+import { EngineStats } from '@baton/telemetry';
+import type { RunPermit, TakenJob } from '@baton/transport';
+import { Endings } from '../endings/endings';
+import { FaultPlan } from '../endings/fault-plan';
+import { JobFaults } from '../endings/job-faults';
+import { TakenJobs } from './taken-jobs';
 
 /** Makes runs of taken jobs, with the instant of the take. */
+@Injectable()
 export class NewRuns {
-  constructor(private readonly parts: NewRunsParts) {}
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly clock: LiveClock,
+    private readonly frames: Frames,
+    private readonly runs: RunTable,
+    private readonly incoming: IncomingRuns,
+    private readonly takenJobs: TakenJobs,
+    private readonly stats: EngineStats,
+    @Optional() private readonly spans?: RunSpans,
+    @Optional() private readonly timelines?: TimelineFacts,
+  ) {}
 
   open(taken: TakenJob): Run {
-    const { identity, clock, runs, incoming, stats, spans, timelines } = this.parts;
+    const { identity, clock, runs, incoming, stats, spans, timelines } = this;
     const { job } = taken;
     if (job.placed?.own !== undefined) this.notePlaced(job.placed.own);
     stats.observe('job_delivery_seconds', usToSeconds(clock.wall.nowUs() - job.causeUs));
@@ -59,14 +47,14 @@ export class NewRuns {
   }
 
   private notePlaced(own: NonNullable<Placed['own']>): void {
-    const { identity, takenJobs, stats } = this.parts;
+    const { identity, takenJobs, stats } = this;
     if (own.engineId !== identity.engineId) return;
     takenJobs.note(own);
     stats.add('placed_jobs');
   }
 
   private newRun(taken: TakenJob): Run {
-    const { clock, frames, identity } = this.parts;
+    const { clock, frames, identity } = this;
     const { job } = taken;
     return {
       job,
@@ -95,22 +83,21 @@ export class NewRuns {
 
 type Refusal = Exclude<RunPermit, { kind: 'run' }>;
 
-export interface RefusedRunsParts {
-  readonly jobs: JobQueues;
-  readonly slot: EngineSlot;
-  readonly incoming: IncomingRuns;
-  readonly endings: Endings;
-}
-
 /**
  * Ends runs that the ledger does not permit, and passes their requests on to the stage that has
  * them.
  */
+@Injectable()
 export class RefusedRuns {
-  constructor(private readonly parts: RefusedRunsParts) {}
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly slot: EngineSlot,
+    private readonly incoming: IncomingRuns,
+    private readonly endings: Endings,
+  ) {}
 
   async refuse(run: Run, permit: Refusal): Promise<void> {
-    const { jobs, slot, incoming, endings } = this.parts;
+    const { jobs, slot, incoming, endings } = this;
     incoming.settle(run);
     if (permit.kind === 'exhausted') {
       run.epoch = permit.epoch;
@@ -130,32 +117,25 @@ export class RefusedRuns {
   }
 }
 
-/** Does the work of a stage: the simulated engine, or an executor. */
-export interface StageWork {
-  /** Starts a run that the ledger permits; on decode, `handoff` is the record of its prefill. */
-  start(run: Run, handoff: HandoffRecord | undefined): void;
-}
-
-export interface RunStarterParts {
-  readonly identity: EngineIdentity;
-  readonly options: Pick<DriverOptions, 'maxRuns'>;
-  readonly ledger: RequestLedger;
-  readonly slot: EngineSlot;
-  readonly stats: EngineStats;
-  readonly endings: Endings;
-  readonly refused: RefusedRuns;
-  readonly jobFaults: JobFaults;
-  readonly faults: FaultPlan | undefined;
-  readonly work: StageWork;
-}
-
 /** Begins a run in the ledger and, if the ledger permits it, starts its work. */
+@Injectable()
 export class RunStarter {
-  constructor(private readonly parts: RunStarterParts) {}
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly options: HostOptions,
+    private readonly ledger: Ledger,
+    private readonly slot: EngineSlot,
+    private readonly stats: EngineStats,
+    private readonly endings: Endings,
+    private readonly refused: RefusedRuns,
+    private readonly jobFaults: JobFaults,
+    private readonly work: StageWork,
+    @Optional() private readonly faults?: FaultPlan,
+  ) {}
 
   /** Rejects when the ledger or a queue cannot be reached. */
   async begin(run: Run): Promise<void> {
-    const { slot, stats, endings, refused, jobFaults, faults, work } = this.parts;
+    const { slot, stats, endings, refused, jobFaults, faults, work } = this;
     faults?.reached('taken');
     // A job of a shared queue was taken with its permit.
     const permit = await (run.taken.permit ?? this.requestPermit(run));
@@ -180,7 +160,7 @@ export class RunStarter {
   }
 
   private requestPermit(run: Run): Promise<RunPermit> {
-    const { identity, options, ledger } = this.parts;
+    const { identity, options, ledger } = this;
     const { requestId, submission, apiId } = run.job;
     return ledger.begin({
       requestId,

@@ -1,4 +1,6 @@
-import type { LiveClock } from '@baton/clock';
+import { Injectable, Optional } from '@nestjs/common';
+import { HostOptions } from '../../live-engine/tokens';
+import { LiveClock } from '@baton/clock';
 import {
   type KvTransferParams,
   parseKeptKvParams,
@@ -8,43 +10,39 @@ import {
 import type { SequenceSpec } from '@baton/engine';
 import type { SourceName } from '@baton/handoff';
 import { hashString, unreachable } from '@baton/kernel';
-import type { EngineSlot } from '../../live-engine/engine/engine-slot';
-import type { Fetching, IncomingRuns, Run, RunTable } from '../../live-engine/runs/run';
-import type { KvEvents } from '../../live-engine/observers/kv-events';
-import type { StepLoop } from '../../live-engine/engine/step-loop';
+import { EngineSlot } from '../../live-engine/engine/engine-slot';
+import { type Fetching, IncomingRuns, type Run, RunTable } from '../../live-engine/runs/run';
+import { KvEvents } from '../../live-engine/observers/kv-events';
+import { StepLoop } from '../../live-engine/engine/step-loop';
 import type { HandoffRecord } from '@baton/transport';
-import type { Endings } from '../endings/endings';
-import type { FaultPlan } from '../endings/fault-plan';
-import type { FailedFetches } from '../handoff/failed-fetches';
+import { Endings } from '../endings/endings';
+import { FaultPlan } from '../endings/fault-plan';
+import { FailedFetches } from '../handoff/failed-fetches';
 import { EXECUTED } from '../handoff/handoff';
 import { claimOn, claimOnKept } from '../handoff/kv-claim';
-import type { TargetSide } from '../handoff/target-side';
-import type { DriverOptions } from '../options';
-import type { StageWork } from './run-start';
-
-export interface SimulatedWorkParts {
-  readonly options: Pick<DriverOptions, 'facts' | 'resultLeadUs'>;
-  readonly loop: StepLoop;
-  readonly slot: EngineSlot;
-  readonly runs: RunTable;
-  readonly incoming: IncomingRuns;
-  readonly clock: LiveClock;
-  readonly target: TargetSide;
-  readonly failed: FailedFetches;
-  readonly endings: Endings;
-  /** Undefined without KV-cache events. */
-  readonly kvEvents: KvEvents | undefined;
-  /** Undefined without crash points. */
-  readonly faults: FaultPlan | undefined;
-}
+import { TargetSide } from '../handoff/target-side';
+import { Executor, type StageWork } from './executor';
 
 /** Submits runs to the simulated engine; those that read KV from elsewhere reserve blocks first. */
+@Injectable()
 export class SimulatedWork implements StageWork {
-  constructor(private readonly parts: SimulatedWorkParts) {}
+  constructor(
+    private readonly options: HostOptions,
+    private readonly loop: StepLoop,
+    private readonly slot: EngineSlot,
+    private readonly runs: RunTable,
+    private readonly incoming: IncomingRuns,
+    private readonly clock: LiveClock,
+    private readonly target: TargetSide,
+    private readonly failed: FailedFetches,
+    private readonly endings: Endings,
+    @Optional() private readonly kvEvents?: KvEvents,
+    @Optional() private readonly faults?: FaultPlan,
+  ) {}
 
   /** A job that arrives before its cause, because its sender had a lead, waits for that instant. */
   start(run: Run, handoff: HandoffRecord | undefined): void {
-    const { clock, options, slot } = this.parts;
+    const { clock, options, slot } = this;
     const nowUs = clock.nowUs();
     const aheadUs = Math.min(run.causeUs - nowUs, (options.resultLeadUs ?? 0) * clock.speedup);
     if (aheadUs <= 0) {
@@ -75,8 +73,8 @@ export class SimulatedWork implements StageWork {
    */
   private prefill(run: Run): void {
     const { job } = run;
-    const { blockSize } = this.parts.options.facts;
-    const { target } = this.parts;
+    const { blockSize } = this.options.facts;
+    const { target } = this;
     const params = job.kvTransferParams && parseKeptKvParams(job.kvTransferParams);
     if (params === undefined) return this.enter(run, 'prefill-and-hold');
     const common = Math.min(params.remote_num_tokens, job.promptTokens);
@@ -94,15 +92,15 @@ export class SimulatedWork implements StageWork {
 
   /** Submits the run before the first step that starts at or after the job's cause. */
   private enter(run: Run, mode: SequenceSpec['mode']): void {
-    this.parts.loop.enter(run.causeUs, () => {
+    this.loop.enter(run.causeUs, () => {
       if (run.state === 'running') this.submit(run, mode);
     });
   }
 
   private fetch(run: Run, handoff: HandoffRecord | undefined): void {
-    this.parts.faults?.reached('decode-begun');
+    this.faults?.reached('decode-begun');
     if (handoff === undefined) {
-      this.parts.failed.onSourceGone(run);
+      this.failed.onSourceGone(run);
       return;
     }
     const { params, generation, epoch } = handoff;
@@ -125,7 +123,7 @@ export class SimulatedWork implements StageWork {
       return;
     }
     const source = sourceOf(params);
-    const claim = claimOn(job, params.remote_block_ids ?? [], this.parts.options.facts.blockSize);
+    const claim = claimOn(job, params.remote_block_ids ?? [], this.options.facts.blockSize);
     this.reserve(run, newFetching(source, claim));
   }
 
@@ -138,7 +136,7 @@ export class SimulatedWork implements StageWork {
     fetching: Fetching,
     submit = () => this.submit(run, 'remote-prefill'),
   ): void {
-    const { target, loop } = this.parts;
+    const { target, loop } = this;
     loop.enterBetween(run.causeUs, () => {
       if (run.state !== 'running') return;
       if (submit()) target.accept(run, fetching);
@@ -148,7 +146,7 @@ export class SimulatedWork implements StageWork {
 
   /** False when the engine can never run it, which ends the request. */
   private submit(run: Run, mode: SequenceSpec['mode'], remoteTokens?: number): boolean {
-    const { slot, runs, incoming, kvEvents, endings } = this.parts;
+    const { slot, runs, incoming, kvEvents, endings } = this;
     kvEvents?.addJob(run.job);
     incoming.settle(run);
     const admission = slot.engine.submit(this.specOf(run, mode, remoteTokens));
@@ -169,13 +167,27 @@ export class SimulatedWork implements StageWork {
       endReason: job.endReason,
       blockHashes: job.blockHashes,
       priority: job.priority,
-      arrivalUs: this.parts.clock.toSimUs(job.arrivalUs),
+      arrivalUs: this.clock.toSimUs(job.arrivalUs),
       mode,
       ...(remoteTokens === undefined ? {} : { remoteTokens }),
       ...(job.keepsKv ? { holdsAtEnd: true } : {}),
       ...(job.adapter === undefined ? {} : { adapter: adapterNumber(job.adapter) }),
       ...(job.engineParameters && { parameters: job.engineParameters }),
     };
+  }
+}
+
+/** A run that an executor starts is no longer on its way into the engine. */
+@Injectable()
+export class ExecutedWork implements StageWork {
+  constructor(
+    private readonly incoming: IncomingRuns,
+    private readonly executor: Executor,
+  ) {}
+
+  start(run: Run, handoff: HandoffRecord | undefined): void {
+    this.incoming.settle(run);
+    this.executor.start(run, handoff);
   }
 }
 

@@ -1,35 +1,35 @@
+import { Injectable } from '@nestjs/common';
 import { emptyFrameEntry, type EndReason, type EngineMessage } from '@baton/contract';
-import type { FrameOutbox, Frames } from '../../live-engine/runs/frames';
+import { type FrameOutbox, Frames } from '../../live-engine/runs/frames';
 import type { KeptPayloads } from '../../live-engine/runs/kept-payloads';
-import type { RunTable } from '../../live-engine/runs/run';
-import type { FinishedRuns } from '../endings/finished-runs';
-
-export interface ResenderParts {
-  readonly runs: RunTable;
-  readonly frames: Frames;
-  readonly finished: FinishedRuns;
-}
+import { RunTable } from '../../live-engine/runs/run';
+import { FinishedRuns } from '../endings/finished-runs';
 
 /**
  * Sends missed frames again to an API process, for a sequence of this engine that runs or ended
  * recently. For a running sequence it also reports that there is nothing new. A request about an
  * unknown sequence gets no answer.
  */
+@Injectable()
 export class FrameResender {
   private readonly entry = emptyFrameEntry();
 
-  constructor(private readonly parts: ResenderParts) {}
+  constructor(
+    private readonly runs: RunTable,
+    private readonly frames: Frames,
+    private readonly finished: FinishedRuns,
+  ) {}
 
   readonly answer = (request: Extract<EngineMessage, { kind: 'resend' }>): void => {
     const { requestId, fromIndex } = request;
-    const run = this.parts.runs.get(requestId);
+    const run = this.runs.get(requestId);
     this.entry.streamId = request.streamId;
     if (run !== undefined) {
       this.entry.epoch = run.epoch;
       this.sendMissed(request.apiId, { total: run.emitted, fromIndex, payloads: run.payloads });
       return;
     }
-    const ended = this.parts.finished.get(requestId);
+    const ended = this.finished.get(requestId);
     if (ended === undefined) return;
     const { reason, tokens } = ended.result;
     this.entry.epoch = ended.epoch;
@@ -38,7 +38,7 @@ export class FrameResender {
   };
 
   private sendMissed(apiId: string, missed: Missed): void {
-    const { frames } = this.parts;
+    const { frames } = this;
     const outbox = frames.take(apiId);
     const shown = this.sendPayloads(outbox, missed);
     this.sendCounts(outbox, { ...missed, fromIndex: shown });
@@ -57,7 +57,7 @@ export class FrameResender {
       entry.reason = 'none';
       entry.first = index;
       entry.count = 1;
-      this.parts.frames.add(outbox, entry);
+      this.frames.add(outbox, entry);
     }
     return index;
   }
@@ -74,7 +74,7 @@ export class FrameResender {
     }
     entry.reason = missed.end?.reason ?? 'none';
     entry.tail = missed.end?.tail;
-    this.parts.frames.add(outbox, entry);
+    this.frames.add(outbox, entry);
   }
 }
 

@@ -1,9 +1,10 @@
-import type { WallClock } from '@baton/clock';
+import { endQuietly } from './end-quietly';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Bus, Log, Wall } from '../tokens';
 import type { EngineMessage } from '@baton/contract';
-import type { Logger } from '@baton/telemetry';
-import { type Bus, channels, type Unsubscribe } from '@baton/transport';
-import type { EngineIdentity } from './engine-identity';
-import type { EngineSlot } from './engine-slot';
+import { channels, type Unsubscribe } from '@baton/transport';
+import { EngineIdentity } from './engine-identity';
+import { EngineSlot } from './engine-slot';
 
 /** The readers of the mail; an error in either is a crash of the engine. */
 export interface MailReaders {
@@ -11,23 +12,22 @@ export interface MailReaders {
   readonly onAborts: (requestIds: readonly string[]) => void;
 }
 
-export interface MailboxParts {
-  readonly identity: EngineIdentity;
-  readonly bus: Bus;
-  readonly wall: WallClock;
-  readonly slot: EngineSlot;
-  readonly log: Logger;
-}
-
 /**
  * The channel of one engine and the shared channel of aborts. Messages are JSON, a handful per
  * request and none per token; messages of one turn to the same engine are sent together.
  */
-export class Mailbox {
+@Injectable()
+export class Mailbox implements OnApplicationShutdown {
   private unsubscribe: Unsubscribe[] = [];
   private readonly outgoing = new Map<string, EngineMessage[]>();
 
-  constructor(private readonly parts: MailboxParts) {}
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly bus: Bus,
+    private readonly wall: Wall,
+    private readonly slot: EngineSlot,
+    private readonly log: Log,
+  ) {}
 
   send(engineId: string, message: EngineMessage): void {
     const waiting = this.outgoing.get(engineId);
@@ -35,12 +35,12 @@ export class Mailbox {
       waiting.push(message);
       return;
     }
-    if (this.outgoing.size === 0) this.parts.wall.soon(() => this.flush());
+    if (this.outgoing.size === 0) this.wall.soon(() => this.flush());
     this.outgoing.set(engineId, [message]);
   }
 
   async open(readers: MailReaders): Promise<void> {
-    const { bus, identity } = this.parts;
+    const { bus, identity } = this;
     const own = channels.engine(identity.engineId);
     this.unsubscribe = await Promise.all([
       bus.subscribe(
@@ -56,20 +56,21 @@ export class Mailbox {
     ]);
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.unsubscribe.map((unsubscribe) => unsubscribe()));
+  async onApplicationShutdown(): Promise<void> {
+    const ended = this.unsubscribe.map((unsubscribe) => unsubscribe());
+    await endQuietly(Promise.all(ended), this.log);
   }
 
   private flush(): void {
     for (const [engineId, messages] of this.outgoing) {
       const payload = Buffer.from(JSON.stringify(messages));
-      this.parts.bus.publish(channels.engine(engineId), payload);
+      this.bus.publish(channels.engine(engineId), payload);
     }
     this.outgoing.clear();
   }
 
   private reader<T>(visit: (message: T) => void): (payload: Buffer) => void {
-    const { log, slot } = this.parts;
+    const { log, slot } = this;
     return (payload) => {
       let message: T;
       try {

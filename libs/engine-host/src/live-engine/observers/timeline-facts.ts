@@ -1,11 +1,13 @@
-import type { Alarm, LiveClock } from '@baton/clock';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { Bus } from '../tokens';
+import { type Alarm, LiveClock } from '@baton/clock';
 import type { EngineFact, EngineFactKind, EngineFacts, RunFacts } from '@baton/contract';
 import type { SequenceHandle, StepFacts } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
-import { type Bus, channels } from '@baton/transport';
-import type { EngineIdentity } from '../engine/engine-identity';
-import type { EngineSlot } from '../engine/engine-slot';
-import type { Run, RunTable } from '../runs/run';
+import { channels } from '@baton/transport';
+import { EngineIdentity } from '../engine/engine-identity';
+import { EngineSlot } from '../engine/engine-slot';
+import { type Run, RunTable } from '../runs/run';
 
 /** Wall µs that facts wait to be sent together with others. */
 const BATCHING_US = 100_000;
@@ -28,20 +30,13 @@ interface Prompt {
   waiting: { startUs: Micros; endUs: Micros; tokens: number } | undefined;
 }
 
-export interface TimelineFactsParts {
-  readonly identity: EngineIdentity;
-  readonly slot: EngineSlot;
-  readonly runs: RunTable;
-  readonly clock: LiveClock;
-  readonly bus: Bus;
-}
-
 /**
  * Collects facts of requests that an API process cannot see (chunks, reservations, transfers,
  * preemptions, releases) and publishes them ten times a second. It costs a few small objects per
  * request and nothing per token: a step only reads prompts in computation.
  */
-export class TimelineFacts {
+@Injectable()
+export class TimelineFacts implements BeforeApplicationShutdown {
   private isOn = true;
   private readonly prompts = new Map<SequenceHandle, Prompt>();
   /** Unsent facts, by API process, then by run. */
@@ -49,11 +44,17 @@ export class TimelineFacts {
   private count = 0;
   private alarm: Alarm | undefined;
 
-  constructor(private readonly parts: TimelineFactsParts) {}
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly slot: EngineSlot,
+    private readonly runs: RunTable,
+    private readonly clock: LiveClock,
+    private readonly bus: Bus,
+  ) {}
 
   note(run: Run, kind: EngineFactKind, { atUs, endUs, tokens = 0 }: FactTimes): void {
     if (!this.isOn || this.count >= MAX_WAITING) return;
-    const { clock } = this.parts;
+    const { clock } = this;
     const fact = [kind, clock.toWallUs(atUs), endUs === undefined ? 0 : clock.toWallUs(endUs)];
     this.openFacts(run).push([...fact, tokens] as unknown as EngineFact);
     this.count += 1;
@@ -70,14 +71,14 @@ export class TimelineFacts {
   }
 
   /** Publishes the remaining facts and collects no further ones. */
-  stop(): void {
+  beforeApplicationShutdown(): void {
     this.isOn = false;
     this.alarm?.cancel();
     this.flush();
   }
 
   private begin(handle: SequenceHandle): void {
-    const { runs, slot } = this.parts;
+    const { runs, slot } = this;
     const run = runs.at(handle);
     if (run === undefined || run.stage === 'decode') return;
     const computed = slot.engine.cachedTokens(handle);
@@ -85,7 +86,7 @@ export class TimelineFacts {
   }
 
   private preempted(handle: SequenceHandle, atUs: Micros): void {
-    const run = this.parts.runs.at(handle);
+    const run = this.runs.at(handle);
     if (run === undefined) return;
     const prompt = this.prompts.get(handle);
     if (prompt) prompt.computed = 0;
@@ -99,7 +100,7 @@ export class TimelineFacts {
       this.endPrompt(handle, prompt);
       return;
     }
-    const computed = Math.min(this.parts.slot.engine.computedTokens(handle), run.job.promptTokens);
+    const computed = Math.min(this.slot.engine.computedTokens(handle), run.job.promptTokens);
     const tokens = computed - prompt.computed;
     if (tokens > 0) {
       prompt.computed = computed;
@@ -142,7 +143,7 @@ export class TimelineFacts {
 
   private arm(): void {
     if (this.alarm !== undefined) return;
-    const { wall } = this.parts.clock;
+    const { wall } = this.clock;
     this.alarm = wall.around(wall.nowUs() + BATCHING_US, () => {
       this.alarm = undefined;
       this.flush();
@@ -150,7 +151,7 @@ export class TimelineFacts {
   }
 
   private flush(): void {
-    const { identity, bus } = this.parts;
+    const { identity, bus } = this;
     const { engineId, role } = identity;
     for (const [apiId, byRun] of this.waiting) {
       const runs: RunFacts[] = [];

@@ -1,10 +1,17 @@
-import type { Alarm, LiveClock } from '@baton/clock';
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { Bus, HostOptions, Log } from '../tokens';
+import { type Alarm, LiveClock } from '@baton/clock';
 import type { KvPoolMessage, KvPoolNews, KvPoolRead } from '@baton/contract';
-import { type Micros, secondsToUs } from '@baton/kernel';
-import { KvPool, KvPoolMember, type KvPoolTerms } from '@baton/kvcache';
-import type { Logger } from '@baton/telemetry';
-import { type Bus, channels, type Unsubscribe } from '@baton/transport';
-import type { EngineIdentity } from '../engine/engine-identity';
+import { assert, type Micros, secondsToUs } from '@baton/kernel';
+import { KvPool, KvPoolMember } from '@baton/kvcache';
+import { channels, type Unsubscribe } from '@baton/transport';
+import { EngineIdentity } from '../engine/engine-identity';
+import { endQuietly } from '../engine/end-quietly';
 import { PoolPeers } from './pool-peers';
 
 /** The number of this node in its own copy of the directory. */
@@ -13,18 +20,6 @@ const SIGN_OF_LIFE_US = secondsToUs(1);
 /** A node with more blocks announces them in several messages. */
 const BLOCKS_PER_MESSAGE = 8_192;
 
-export interface PoolNodeParts {
-  readonly identity: EngineIdentity;
-  readonly bus: Bus;
-  readonly clock: LiveClock;
-  readonly log: Logger;
-  readonly options: {
-    readonly kvPool?: KvPoolTerms;
-    /** Wall ms after which a silent engine counts as lost. */
-    readonly presenceTtlMs: number;
-  };
-}
-
 /**
  * The node of one engine in the KV pool of a running cluster. It owns a copy of the directory: its
  * member changes its own part at once, messages of other engines change the rest. Its stores, drops
@@ -32,7 +27,8 @@ export interface PoolNodeParts {
  * second. Nothing is stored in the broker: a lost engine is dropped after too long a silence, and
  * after a gap in its messages an engine is asked for its whole content.
  */
-export class PoolNode {
+@Injectable()
+export class PoolNode implements OnModuleInit, BeforeApplicationShutdown, OnApplicationShutdown {
   readonly member: KvPoolMember;
   private readonly pool: KvPool;
   private readonly peers: PoolPeers;
@@ -44,15 +40,21 @@ export class PoolNode {
   private alarm: Alarm | undefined;
   private unsubscribe: Unsubscribe | undefined;
 
-  constructor(private readonly parts: PoolNodeParts & { readonly terms: KvPoolTerms }) {
-    const { terms, options } = parts;
+  constructor(
+    private readonly identity: EngineIdentity,
+    private readonly bus: Bus,
+    private readonly clock: LiveClock,
+    private readonly log: Log,
+    { kvPool: terms, presenceTtlMs }: HostOptions,
+  ) {
+    assert(terms, 'an engine outside of a pool has no node');
     this.pool = new KvPool({
       stored: (_node, hash) => this.queueChange(hash),
       evicted: (_node, hash) => this.queueChange(-hash),
       cleared: () => this.publishAll(),
       fetched: (node, hashes, untilUs) => this.queueRead(node, hashes, untilUs),
     });
-    const ttlUs = Math.max(options.presenceTtlMs * 1_000, 3 * SIGN_OF_LIFE_US);
+    const ttlUs = Math.max(presenceTtlMs * 1_000, 3 * SIGN_OF_LIFE_US);
     this.peers = new PoolPeers(this.pool, ttlUs);
     this.member = new KvPoolMember(terms, this.pool, OWN);
   }
@@ -68,27 +70,25 @@ export class PoolNode {
     return this.member;
   }
 
-  async open(): Promise<void> {
-    this.unsubscribe = await this.parts.bus.subscribe(channels.kvPool, (payload) =>
-      this.read(payload),
-    );
+  async onModuleInit(): Promise<void> {
+    this.unsubscribe = await this.bus.subscribe(channels.kvPool, (payload) => this.read(payload));
     this.publish({ kind: 'ask', of: undefined });
     this.tick();
   }
 
-  stop(): void {
+  beforeApplicationShutdown(): void {
     this.alarm?.cancel();
     this.alarm = undefined;
-    this.publish({ kind: 'gone', from: this.parts.identity.engineId });
+    this.publish({ kind: 'gone', from: this.identity.engineId });
   }
 
-  async close(): Promise<void> {
-    await this.unsubscribe?.();
+  async onApplicationShutdown(): Promise<void> {
+    if (this.unsubscribe) await endQuietly(this.unsubscribe(), this.log);
     this.unsubscribe = undefined;
   }
 
   private tick(): void {
-    const { wall } = this.parts.clock;
+    const { wall } = this.clock;
     const nowUs = wall.nowUs();
     this.alarm = wall.around(nowUs + SIGN_OF_LIFE_US, () => this.tick());
     this.peers.forgetSilent(nowUs);
@@ -100,17 +100,17 @@ export class PoolNode {
     try {
       message = JSON.parse(payload.toString()) as KvPoolMessage;
     } catch {
-      this.parts.log.warn({ bytes: payload.length }, 'unreadable message');
+      this.log.warn({ bytes: payload.length }, 'unreadable message');
       return;
     }
-    const { engineId } = this.parts.identity;
+    const { engineId } = this.identity;
     if (message.kind === 'ask') {
       if (message.of === undefined || message.of === engineId) this.publishAll();
     } else if (message.from !== engineId) this.takeNews(message);
   }
 
   private takeNews(message: Exclude<KvPoolMessage, { kind: 'ask' }>): void {
-    const { clock, identity } = this.parts;
+    const { clock, identity } = this;
     if (message.kind === 'gone') {
       this.peers.forget(message.from);
       return;
@@ -131,7 +131,7 @@ export class PoolNode {
   private queueRead(node: number, blocks: readonly number[], untilUs: Micros): void {
     const of = this.peers.nameOf(node);
     if (of === undefined) return;
-    this.reads.push({ of, blocks, untilUs: this.parts.clock.toWallUs(untilUs) });
+    this.reads.push({ of, blocks, untilUs: this.clock.toWallUs(untilUs) });
     this.flushSoon();
   }
 
@@ -143,7 +143,7 @@ export class PoolNode {
   private flushSoon(): void {
     if (this.isFlushDue || this.alarm === undefined) return;
     this.isFlushDue = true;
-    this.parts.clock.wall.soon(() => this.flush());
+    this.clock.wall.soon(() => this.flush());
   }
 
   /** Sends the changes, or everything; without changes a sign of life. */
@@ -166,11 +166,11 @@ export class PoolNode {
   }
 
   private send(news: Pick<KvPoolNews, 'blocks' | 'isWhole' | 'reads'>): void {
-    const from = this.parts.identity.engineId;
+    const from = this.identity.engineId;
     this.publish({ kind: 'news', from, number: ++this.sent, ...news });
   }
 
   private publish(message: KvPoolMessage): void {
-    this.parts.bus.publish(channels.kvPool, Buffer.from(JSON.stringify(message)));
+    this.bus.publish(channels.kvPool, Buffer.from(JSON.stringify(message)));
   }
 }

@@ -3,6 +3,7 @@ import type { EnginePort } from '@baton/engine';
 import type { HandoffEntry, TransferSetupTimes, TransferShape } from '@baton/handoff';
 import type { Micros, StartupTimes } from '@baton/kernel';
 import type { KvPoolMember, KvPoolTerms, ContentWatcher } from '@baton/kvcache';
+import type { Provider } from '@nestjs/common';
 import type { KvEventPublisher } from '../live-engine/observers/kv-event';
 import type { RankOptions } from '../live-engine/engine/engine-identity';
 
@@ -57,7 +58,7 @@ export interface FaultOptions {
   readonly seed: number;
 }
 
-/** Options of an engine, except the choice of its executor. */
+/** Options of an engine. */
 export interface DriverOptions extends StartupTimes {
   readonly role: Stage;
   /** Unset: the engine has one rank. */
@@ -79,6 +80,8 @@ export interface DriverOptions extends StartupTimes {
   readonly stepTimes?: StepTimeFacts;
   /** Called at the start, and again after an engine has thrown. */
   readonly buildEngine: (watcher?: ContentWatcher, kvPool?: KvPoolMember) => EnginePort;
+  /** Providers of the executor of the stage. Unset: the engine simulates the stage. */
+  readonly executor?: readonly Provider[];
   /**
    * Makes the publisher of KV-cache events for the engine of this number. Unset: events are not
    * published.
