@@ -1,3 +1,19 @@
+export { Endings } from './driver/endings/endings';
+export { FaultPlan } from './driver/endings/fault-plan';
+export { type Stages } from './driver/engine.module';
+export { FailedFetches } from './driver/handoff/failed-fetches';
+export { EXECUTED, Handoff } from './driver/handoff/handoff';
+export { type Held, HeldKv } from './driver/handoff/held-kv';
+export { attachedKv, handedOverKv, keptKv } from './driver/handoff/kv-source';
+export { RouterAnswer } from './driver/handoff/router-answer';
+export { type Holder, SourceSide } from './driver/handoff/source-side';
+export { TargetSide } from './driver/handoff/target-side';
+export { EngineEntry } from './driver/jobs/engine-entry';
+export { RunStarter } from './driver/jobs/run-start';
+export { DecodeStage, PrefillStage } from './driver/stages';
+export { StepFrames } from './driver/steps/step-frames';
+export { EngineSlot } from './live-engine/engine/engine-slot';
+export { HostOptions, Log } from './live-engine/tokens';
 export { checkLlamacpp } from './executors/llamacpp/local-server';
 export { askEngines } from './executors/metrics/engine-reports';
 export { withUpstreamFamilies } from './executors/metrics/upstream-families';
@@ -12,7 +28,7 @@ export { type RankOptions } from './live-engine/engine/engine-identity';
 export { StepBarrier } from './live-engine/engine/step-barrier';
 export { type KvEventPublisher } from './live-engine/observers/kv-event';
 export { Frames } from './live-engine/runs/frames';
-export { type Fetching, type Run } from './live-engine/runs/run';
+export { type Fetching, isRunOver, type Run, RunTable } from './live-engine/runs/run';
 export {
   engineQueue,
   entryQueue,
@@ -31,6 +47,4 @@ export { type EngineStarter, LiveMembership } from './worker/membership/membersh
 export { releaseProcess } from './worker/membership/release-process';
 export { WallPace } from './worker/membership/wall-pace';
 export { runWorker } from './worker/run-worker';
-export { type WorkerDependencies } from './worker/engines.module';
 export { WorkerHosts } from './worker/worker-hosts';
-export { WorkerModule } from './worker/worker.module';

@@ -8,6 +8,7 @@ import { buildStepTimeModel } from '@baton/step-time';
 import { createLogger } from '@baton/telemetry';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
 import { ManualWallClock, settle } from '../../clock/test/manual-wall-clock';
+import { STAGE_WAYS } from './stage-ways';
 import type { EngineHost } from '../src/driver/host/engine-host';
 import type { HostOptions } from '../src/live-engine/tokens';
 import { EngineRanks } from '../src/worker/engine-ranks';
@@ -73,6 +74,7 @@ export class World {
     const ranks = new EngineRanks(role, 1, () => ({
       options: { ...hostOptions(role, engine, options), ...options.host },
       site: {
+        stages: STAGE_WAYS,
         transport: options.wrap?.(transport) ?? transport,
         clock: new LiveClock(this.wall, options.speedup ?? 1),
         log: createLogger({ name: role, level: 'silent' }),

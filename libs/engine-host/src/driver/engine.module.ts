@@ -19,11 +19,12 @@ import { FaultPlan, wantsFaults } from './endings/fault-plan';
 import { FinishedRuns } from './endings/finished-runs';
 import { JobFaults } from './endings/job-faults';
 import { FailedFetches } from './handoff/failed-fetches';
-import { Handoff, HeldOffers } from './handoff/handoff';
+import { Handoff } from './handoff/handoff';
 import { HeldKv } from './handoff/held-kv';
 import { KvLoads } from './handoff/kv-loads';
 import { Reservations } from './handoff/reservations';
 import { Transfers } from './handoff/transfers';
+import { RouterAnswer } from './handoff/router-answer';
 import { SourceSide } from './handoff/source-side';
 import { SourceTimeout } from './handoff/source-timeout';
 import { TargetSide } from './handoff/target-side';
@@ -42,11 +43,11 @@ import { RunClaims } from './host/run-claims';
 import { Startup } from './host/startup';
 import { Sweep } from './host/sweep';
 import { WarmStart } from './host/warm-start';
-import { StageWork } from './jobs/executor';
+import { EngineEntry } from './jobs/engine-entry';
 import { Intake } from './jobs/intake';
 import { NewRuns, RefusedRuns, RunStarter } from './jobs/run-start';
-import { ExecutedWork, SimulatedWork } from './jobs/simulated-work';
 import { TakenJobs } from './jobs/taken-jobs';
+import { DecodeStage, PrefillStage } from './stages';
 import { FrameResender } from './steps/resend';
 import { StepFrames } from './steps/step-frames';
 import { StepPace } from './steps/step-pace';
@@ -65,8 +66,15 @@ import {
   Wall,
 } from '../live-engine/tokens';
 
+/** The ways of the two stages; apps/prefill and apps/decode have them. */
+export interface Stages {
+  readonly prefill: Type<PrefillStage>;
+  readonly decode: Type<DecodeStage>;
+}
+
 /** What an engine gets from its process. */
 export interface EngineSite {
+  readonly stages: Stages;
   readonly transport: Transport;
   readonly clock: LiveClock;
   readonly log: Logger;
@@ -104,7 +112,8 @@ export class EngineModule {
         ...HANDOFF,
         ...DUTIES,
         ...(options.executor ?? []),
-        { provide: StageWork, useClass: options.executor ? ExecutedWork : SimulatedWork },
+        { provide: PrefillStage, useClass: site.stages.prefill },
+        { provide: DecodeStage, useClass: site.stages.decode },
       ],
       exports: [EngineHost],
     };
@@ -193,6 +202,7 @@ const RUNS: Provider[] = [
   JobFaults,
   RefusedRuns,
   RunStarter,
+  EngineEntry,
   NewRuns,
   Intake,
   StepFrames,
@@ -204,7 +214,7 @@ const RUNS: Provider[] = [
 const HANDOFF: Provider[] = [
   Handoff,
   HeldKv,
-  HeldOffers,
+  RouterAnswer,
   SourceSide,
   FailedFetches,
   SourceTimeout,

@@ -14,6 +14,7 @@ import {
   type Stage,
   STAGES,
 } from '@baton/contract';
+import type { Stages } from '../driver/engine.module';
 import type { EngineHost } from '../driver/host/engine-host';
 import type { HostOptions } from '../live-engine/tokens';
 import { StepBarrier } from '../live-engine/engine/step-barrier';
@@ -33,6 +34,7 @@ export interface WorkerHostsOptions {
   readonly config: BatonConfig;
   /** Engines of this process by role. */
   readonly engines: Readonly<Partial<Record<Stage, number>>>;
+  readonly stages: Stages;
   readonly transport: Transport;
   readonly log: Logger;
   /** The machine's by default. */
@@ -156,7 +158,7 @@ export class WorkerHosts {
   }
 
   private newEngine(role: Stage, { setup, routing }: RoleParts): EngineRanks {
-    const { config, transport, log } = this.options;
+    const { config, stages, transport, log } = this.options;
     const clock = new LiveClock(this.wall, config.speedup);
     const barrier = barrierFor(setup, clock);
     const engine: EngineRanks = new EngineRanks(role, config.dataParallelSize, (rank) => {
@@ -165,6 +167,7 @@ export class WorkerHosts {
       return {
         options: dataParallel === undefined ? options : { ...options, dataParallel },
         site: {
+          stages,
           clock,
           transport,
           log,

@@ -15,7 +15,7 @@ import { Transfers } from './transfers';
 
 type Action<K extends TargetAction['kind']> = Extract<TargetAction, { kind: K }>;
 
-/** Times transfers of KV, and lets a sequence join the batch when its KV has arrived. */
+/** The transfers of the KV that runs fetch. */
 @Injectable()
 export class KvLoads {
   constructor(
@@ -44,24 +44,15 @@ export class KvLoads {
     if (hurt !== undefined) transfers.start(run, { ...action, ...hurt }, { startUs, onDone });
   }
 
-  ready(run: Run, action: Action<'kv-ready'>): void {
+  /** The instant at which the KV is there. Undefined: the engine computes the prompt instead. */
+  arrived(run: Run, action: Action<'kv-ready'>): Micros | undefined {
     const { fetching } = run;
-    if (fetching?.reservedUs === undefined) return;
-    const { stats, loop, slot, failedFetches, jobFaults } = this;
-    if (fetching.isDeclined) {
-      stats.add('kv_fetch_declined');
-      failedFetches.recompute(run);
-      return;
-    }
-    const readyUs = this.arrived(run, { fetching, reservedUs: fetching.reservedUs, action });
-    const { engine } = slot;
-    const join = (): void => {
-      if (run.handle < 0) return;
-      run.hasFetched = true;
-      engine.kvArrived(run.handle);
-    };
-    if (run.job.faults === undefined) loop.enter(readyUs, join);
-    else jobFaults.onDecode(run, readyUs, (joinUs) => loop.enter(joinUs, join));
+    if (fetching?.reservedUs === undefined) return undefined;
+    if (!fetching.isDeclined)
+      return this.count(run, { fetching, reservedUs: fetching.reservedUs, action });
+    this.stats.add('kv_fetch_declined');
+    this.failedFetches.recompute(run);
+    return undefined;
   }
 
   failed(run: Run, why: FetchFailure): void {
@@ -76,7 +67,7 @@ export class KvLoads {
   }
 
   /** Counts the arrived KV; returns its instant of arrival. */
-  private arrived(run: Run, { fetching, reservedUs, action }: Arrival): Micros {
+  private count(run: Run, { fetching, reservedUs, action }: Arrival): Micros {
     const { transfers, stats, timelines, clock, spans } = this;
     const { transferredBlocks, transferredTokens: tokens } = action;
     const hasMoved = transferredBlocks > 0;

@@ -11,8 +11,7 @@ import { type Run } from '../../live-engine/runs/run';
 import { EngineStats } from '@baton/telemetry';
 import type { DropReason } from '../endings/endings';
 import { FaultPlan } from '../endings/fault-plan';
-import { HeldOffers } from './handoff';
-import { HeldKv } from './held-kv';
+import { type Held, HeldKv } from './held-kv';
 
 type Action<K extends SourceAction['kind']> = Extract<SourceAction, { kind: K }>;
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
@@ -26,6 +25,14 @@ export const UNLIMITED = 1e18;
  */
 const GENERATIONS_PER_ENGINE = 2 ** 24;
 
+/** What follows for a run whose blocks are held. */
+export interface Holder {
+  /** The blocks are under a lease and have their number: a reader may come. */
+  offer(held: Held): void;
+  /** The blocks are free. */
+  release(held: Held): void;
+}
+
 /**
  * The source end of hand-overs: holds the blocks of finished prompts, offers them, answers readers,
  * and frees the blocks on the coordinator's decision. On decode it keeps the blocks of finished
@@ -36,12 +43,12 @@ export class SourceSide implements BeforeApplicationShutdown {
   private coordinator: SourceCoordinator;
   private incarnation = 0;
   private readonly wakeUp: WakeUp;
+  private holder: Holder = { offer: () => undefined, release: () => undefined };
 
   constructor(
     private readonly identity: EngineIdentity,
     private readonly options: HostOptions,
     private readonly heldKv: HeldKv,
-    private readonly offers: HeldOffers,
     private readonly mailbox: Mailbox,
     private readonly clock: LiveClock,
     private readonly slot: EngineSlot,
@@ -53,15 +60,14 @@ export class SourceSide implements BeforeApplicationShutdown {
     this.wakeUp = new WakeUp(clock, slot, tick);
   }
 
+  listen(holder: Holder): void {
+    this.holder = holder;
+  }
+
   /** Holdings without a reader, and with one. */
   handoffs(): { readonly held: number; readonly being_read: number } {
     const read = this.coordinator.snapshot().filter(({ reads }) => reads.length > 0).length;
     return { held: this.heldKv.size - read, being_read: read };
-  }
-
-  /** The prompt of this run is computed, and the engine holds its blocks. */
-  onHeld(run: Run, heldUs: Micros): void {
-    this.hold(run, { tokens: run.job.promptTokens, isKept: false, heldUs });
   }
 
   /**
@@ -137,7 +143,8 @@ export class SourceSide implements BeforeApplicationShutdown {
     this.wakeUp.cancel();
   }
 
-  private hold(
+  /** The engine holds the blocks of this run since `heldUs`. */
+  hold(
     run: Run,
     what: { readonly tokens: number; readonly isKept: boolean; readonly heldUs: Micros },
   ): void {
@@ -192,13 +199,13 @@ export class SourceSide implements BeforeApplicationShutdown {
   }
 
   private offer({ requestId, epoch, generation, leaseEndsUs }: Action<'hand-over'>): void {
-    const { heldKv, offers, stats } = this;
+    const { heldKv, stats } = this;
     const held = heldKv.get({ requestId, epoch });
     if (held === undefined) return;
     stats.add('kv_holdings');
     held.generation = generation;
     held.leaseEndsUs = leaseEndsUs;
-    if (!held.isKept) offers.offer(held);
+    if (!held.isKept) this.holder.offer(held);
   }
 
   /** A link without a limit has no shares. */
@@ -258,8 +265,7 @@ export class SourceSide implements BeforeApplicationShutdown {
   }
 
   private free({ requestId, epoch, reason }: Action<'release-blocks'>): void {
-    const { heldKv, offers } = this;
-    const held = heldKv.free({ requestId, epoch }, reason);
-    if (held !== undefined) offers.withdraw(held);
+    const held = this.heldKv.free({ requestId, epoch }, reason);
+    if (held !== undefined) this.holder.release(held);
   }
 }

@@ -32,6 +32,7 @@ export class TargetSide implements BeforeApplicationShutdown {
   private coordinator: TargetCoordinator;
   private readonly wakeUp: WakeUp;
   private isWakeUpDue = false;
+  private join: (run: Run, readyUs: Micros) => void = () => undefined;
 
   constructor(
     private readonly identity: EngineIdentity,
@@ -74,8 +75,27 @@ export class TargetSide implements BeforeApplicationShutdown {
     return [...new Set(this.coordinator.snapshot().map((fetch) => fetch.sourceId))];
   }
 
+  /** @param join called when the KV of a run has arrived at `readyUs` */
+  onArrival(join: (run: Run, readyUs: Micros) => void): void {
+    this.join = join;
+  }
+
+  /**
+   * The sequence enters the engine even while a step is under way; it gets blocks with the next
+   * step.
+   *
+   * @param submit false when the engine can never run it
+   */
+  enter(run: Run, fetching: Fetching, submit: () => boolean): void {
+    this.loop.enterBetween(run.causeUs, () => {
+      if (run.state !== 'running') return;
+      if (submit()) this.accept(run, fetching);
+      else this.reject(run, fetching);
+    });
+  }
+
   /** The run's sequence is in the engine: its KV is to be fetched. */
-  accept(run: Run, fetching: Fetching): void {
+  private accept(run: Run, fetching: Fetching): void {
     const { reservations, transfers, loop } = this;
     reservations.add(run, fetching);
     transfers.setup?.meet(fetching.source.engineId, loop.logicalUs(run.causeUs));
@@ -96,7 +116,7 @@ export class TargetSide implements BeforeApplicationShutdown {
   }
 
   /** This engine can never serve the run: the holder may free the blocks. */
-  reject(run: Run, fetching: Fetching): void {
+  private reject(run: Run, fetching: Fetching): void {
     const { requestId } = run.job;
     const { source } = fetching;
     this.observe({
@@ -275,7 +295,8 @@ export class TargetSide implements BeforeApplicationShutdown {
 
   private onKvReady(action: Action<'kv-ready'>): void {
     const run = this.currentRun(action);
-    if (run !== undefined) this.loads.ready(run, action);
+    const readyUs = run && this.loads.arrived(run, action);
+    if (run && readyUs !== undefined) this.join(run, readyUs);
   }
 
   private onKvFailed(action: Action<'kv-failed'>): void {

@@ -4,14 +4,10 @@ import type { UpstreamKey } from '@baton/telemetry';
 import type { HandoffRecord } from '@baton/transport';
 import type { Run } from '../../live-engine/runs/run';
 
-/** Does the work of a stage: the simulated engine, or an executor. */
-export abstract class StageWork {
+/** Does the work of a stage instead of a simulated engine. */
+export abstract class Executor {
   /** Starts a run that the ledger permits; on decode, `handoff` is the record of its prefill. */
   abstract start(run: Run, handoff: HandoffRecord | undefined): void;
-}
-
-/** Does the work of a stage instead of a simulated engine. */
-export abstract class Executor extends StageWork {
   /** The number of further jobs that it takes now. */
   abstract roomLeft(incoming: Incoming): number;
   /** Ends the work of a run that is over. */

@@ -14,7 +14,8 @@ import type { ConsumeOptions, JobConsumer, QueueName, TakenJob } from '@baton/tr
 import { Endings } from '../endings/endings';
 import { TargetSide } from '../handoff/target-side';
 import { Executor } from './executor';
-import { NewRuns, RunStarter } from './run-start';
+import { DecodeStage, PrefillStage } from '../stages';
+import { stageOf } from './run-start';
 
 /** Takes jobs while the engine has room, and begins their runs. */
 @Injectable()
@@ -36,8 +37,8 @@ export class Intake implements BeforeApplicationShutdown {
     private readonly runs: RunTable,
     private readonly incoming: IncomingRuns,
     private readonly target: TargetSide,
-    private readonly newRuns: NewRuns,
-    private readonly runStart: RunStarter,
+    private readonly prefill: PrefillStage,
+    private readonly decode: DecodeStage,
     private readonly endings: Endings,
     private readonly stats: EngineStats,
     private readonly log: Log,
@@ -171,7 +172,7 @@ export class Intake implements BeforeApplicationShutdown {
   }
 
   private take(taken: TakenJob): void {
-    const { runs, newRuns, endings } = this;
+    const { runs, endings, identity } = this;
     const { job } = taken;
     if (!this.isOpen) {
       endings.returnTakenUncounted(taken);
@@ -185,15 +186,8 @@ export class Intake implements BeforeApplicationShutdown {
     }
     if (former) this.replace(former, job);
     this.room.observe(job.promptTokens);
-    this.begin(newRuns.open(taken));
-  }
-
-  private begin(run: Run): void {
-    const { runStart, slot, endings, log } = this;
-    runStart.begin(run).catch((error: unknown) => {
-      log.debug({ err: error, requestId: run.job.requestId }, 'run not begun');
-      if (run.state !== 'over') slot.guard(() => endings.returnJob(run));
-    });
+    const way = stageOf(job, identity.role) === 'prefill' ? this.prefill : this.decode;
+    way.take(taken);
   }
 
   /**

@@ -1,6 +1,7 @@
-import { StageWork } from './executor';
+import { EngineEntry } from './engine-entry';
+import { Executor } from './executor';
 import { Injectable, Optional } from '@nestjs/common';
-import { HostOptions, Jobs, Ledger } from '../../live-engine/tokens';
+import { HostOptions, Jobs, Ledger, Log } from '../../live-engine/tokens';
 import { LiveClock } from '@baton/clock';
 import type { EngineJob, Placed, Stage } from '@baton/contract';
 import { unreachable, usToSeconds } from '@baton/kernel';
@@ -12,7 +13,7 @@ import { RunSpans } from '../../live-engine/observers/run-spans';
 import { TimelineFacts } from '../../live-engine/observers/timeline-facts';
 import { routedTo } from '../../routing/job-routing';
 import { EngineStats } from '@baton/telemetry';
-import type { RunPermit, TakenJob } from '@baton/transport';
+import type { HandoffRecord, RunPermit, TakenJob } from '@baton/transport';
 import { Endings } from '../endings/endings';
 import { FaultPlan } from '../endings/fault-plan';
 import { JobFaults } from '../endings/job-faults';
@@ -117,7 +118,10 @@ export class RefusedRuns {
   }
 }
 
-/** Begins a run in the ledger and, if the ledger permits it, starts its work. */
+/** Starts the work of a run; on decode, `handoff` is the record of its prefill. */
+export type StartWork = (run: Run, handoff: HandoffRecord | undefined) => void;
+
+/** Begins runs of taken jobs in the ledger, and starts the work of those that it permits. */
 @Injectable()
 export class RunStarter {
   constructor(
@@ -126,16 +130,29 @@ export class RunStarter {
     private readonly ledger: Ledger,
     private readonly slot: EngineSlot,
     private readonly stats: EngineStats,
+    private readonly incoming: IncomingRuns,
     private readonly endings: Endings,
+    private readonly newRuns: NewRuns,
     private readonly refused: RefusedRuns,
     private readonly jobFaults: JobFaults,
-    private readonly work: StageWork,
+    private readonly entry: EngineEntry,
+    private readonly log: Log,
+    @Optional() private readonly executor?: Executor,
     @Optional() private readonly faults?: FaultPlan,
   ) {}
 
+  /** @param startWork not called when an executor does the work */
+  take(taken: TakenJob, startWork: StartWork): void {
+    const run = this.newRuns.open(taken);
+    this.begin(run, startWork).catch((error: unknown) => {
+      this.log.debug({ err: error, requestId: run.job.requestId }, 'run not begun');
+      if (run.state !== 'over') this.slot.guard(() => this.endings.returnJob(run));
+    });
+  }
+
   /** Rejects when the ledger or a queue cannot be reached. */
-  async begin(run: Run): Promise<void> {
-    const { slot, stats, endings, refused, jobFaults, faults, work } = this;
+  private async begin(run: Run, startWork: StartWork): Promise<void> {
+    const { slot, stats, endings, refused, jobFaults, faults } = this;
     faults?.reached('taken');
     // A job of a shared queue was taken with its permit.
     const permit = await (run.taken.permit ?? this.requestPermit(run));
@@ -150,13 +167,24 @@ export class RunStarter {
     run.epoch = permit.epoch;
     run.state = 'running';
     stats.add('runs_started');
-    const start = (): void => work.start(run, permit.handoff);
+    const start = (): void => this.start(run, permit.handoff, startWork);
     if (run.job.faults === undefined) {
       slot.guard(start);
       return;
     }
     await jobFaults.prepare(run);
     if (!isRunOver(run)) slot.guard(() => jobFaults.onPrefill(run, start));
+  }
+
+  /** A run that an executor starts is no longer on its way into the engine. */
+  private start(run: Run, handoff: HandoffRecord | undefined, startWork: StartWork): void {
+    const { executor, incoming, entry } = this;
+    if (executor === undefined) {
+      entry.atCause(run, () => startWork(run, handoff));
+      return;
+    }
+    incoming.settle(run);
+    executor.start(run, handoff);
   }
 
   private requestPermit(run: Run): Promise<RunPermit> {
@@ -177,7 +205,7 @@ export class RunStarter {
  * The stage of a job: a shared queue determines it; on an engine's own queue the flow does, and for
  * a routed job the role.
  */
-function stageOf(job: EngineJob, role: Stage): Stage {
+export function stageOf(job: EngineJob, role: Stage): Stage {
   switch (job.flow) {
     case 'route':
       return role;

@@ -8,11 +8,14 @@ import { EngineSlot } from '../../live-engine/engine/engine-slot';
 import { Frames } from '../../live-engine/runs/frames';
 import { type Run, RunTable } from '../../live-engine/runs/run';
 import { EngineStats } from '@baton/telemetry';
-import { Endings } from '../endings/endings';
 import { JobFaults } from '../endings/job-faults';
-import { SourceSide } from '../handoff/source-side';
 
 const MAX_OFFSET_US = 0xffff;
+
+interface SequenceEnd {
+  readonly endUs: Micros;
+  readonly tail: string | undefined;
+}
 
 /**
  * Turns the facts of a step into frame entries: the hot path of a worker. It allocates nothing per
@@ -33,28 +36,34 @@ export class StepFrames {
     private readonly runs: RunTable,
     private readonly clock: LiveClock,
     private readonly frames: Frames,
-    private readonly endings: Endings,
-    private readonly source: SourceSide,
     private readonly jobFaults: JobFaults,
     private readonly stats: EngineStats,
     private readonly log: Log,
   ) {}
 
-  /** @param stepUs length of the step in simulated time */
-  publish(facts: StepFacts, stepUs: Micros): void {
+  /**
+   * Before the tokens of a step: runs that it scheduled, preempted or ends.
+   *
+   * @param stepUs length of the step in simulated time
+   */
+  begin(facts: StepFacts, stepUs: Micros): void {
     for (const handle of facts.scheduled) this.scheduled(handle, stepUs);
     for (const handle of facts.preempted) this.preempted(handle);
     for (const handle of facts.finished) {
       const run = this.runs.at(handle);
       if (run !== undefined) run.isEnding = true;
     }
-    for (const handle of facts.emitted) this.emitted(handle, facts.endUs);
-    for (const handle of facts.finished) this.finishSequence(handle, facts.endUs);
-    for (const handle of facts.rejected) this.rejected(handle);
+  }
+
+  /** Sends the entries of the step: at once when there are tokens, else with those of others. */
+  send(facts: StepFacts): void {
     const endUs = this.clock.toWallUs(facts.endUs);
     if (facts.emitted.length + facts.rejected.length === 0) this.frames.defer(endUs);
     else this.frames.flushStep(endUs);
-    for (const handle of facts.held) this.held(handle, facts.endUs);
+  }
+
+  /** After everything of the step: its tokens are counted, and faults of its runs strike. */
+  end(): void {
     if (this.stepTokens > 0) this.stats.observe('iteration_tokens_total', this.stepTokens);
     this.stepTokens = 0;
     for (const run of this.faulty.splice(0)) this.jobFaults.carryOutTokenFault(run);
@@ -85,7 +94,8 @@ export class StepFrames {
     if (run !== undefined) run.preemptions += 1;
   }
 
-  private emitted(handle: SequenceHandle, endUs: Micros): void {
+  /** The tokens of one sequence in this step. The last ones come with its end. */
+  tokens(handle: SequenceHandle, endUs: Micros): void {
     const run = this.runs.at(handle);
     // Only runs that generate here stream tokens; the token of a prefill leg is discarded.
     if (run === undefined || run.stage === 'prefill') return;
@@ -124,36 +134,28 @@ export class StepFrames {
     return true;
   }
 
-  private finishSequence(handle: SequenceHandle, endUs: Micros): void {
-    const run = this.runs.at(handle);
-    if (run === undefined) return;
-    const { endReason, keepsKv, promptTokens } = run.job;
-    const tokens = run.emitted;
-    const count = this.slot.engine.tokensInStep(handle);
+  /**
+   * The end of a sequence, with its last tokens.
+   *
+   * @param tail the parameters of the blocks that stay for the next turn, if any
+   */
+  finished(run: Run, handle: SequenceHandle, { endUs, tail }: SequenceEnd): void {
     const { entry } = this;
     this.address(run);
     entry.kind = 'end';
-    entry.reason = endReason;
+    entry.reason = run.job.endReason;
     entry.offsetUs = this.offsetUs(handle);
-    entry.first = tokens;
-    entry.count = count;
+    entry.first = run.emitted;
+    entry.count = this.slot.engine.tokensInStep(handle);
     entry.extra = 0;
-    // The last token is sampled, and needs no KV.
-    const heldKv = keepsKv && this.source.keep(run, promptTokens + tokens - 1, endUs);
-    entry.tail = heldKv;
+    entry.tail = tail;
     this.frames.add(run.outbox, entry);
     entry.tail = undefined;
     this.note(run, endUs);
-    const payload = heldKv === undefined ? {} : { payload: heldKv };
-    this.endings.finishRequest(run, { reason: endReason, tokens, ...payload }, heldKv);
   }
 
-  /**
-   * Ends a run whose cached share of the prompt is below the client's or the engine's threshold.
-   */
-  private rejected(handle: SequenceHandle): void {
-    const run = this.runs.at(handle);
-    if (run === undefined) return;
+  /** The end of a run whose cached share of the prompt is below the threshold. */
+  rejected(run: Run): void {
     const { entry } = this;
     this.address(run);
     entry.kind = 'end';
@@ -163,18 +165,11 @@ export class StepFrames {
     entry.count = 0;
     entry.extra = 0;
     this.frames.add(run.outbox, entry);
-    this.endings.finishRequest(run, { reason: 'cache_threshold', tokens: run.emitted });
   }
 
-  private held(handle: SequenceHandle, endUs: Micros): void {
-    const run = this.runs.at(handle);
-    if (run === undefined) {
-      this.slot.engine.releaseHeld(handle);
-      return;
-    }
-    // The token of a prefill leg counts only when it answers an outside router.
+  /** A prompt is computed. The token of a prefill leg counts only when it answers a router. */
+  held(run: Run): void {
     this.stepTokens += run.computedTokens + (run.job.flow === 'hold' ? 1 : 0);
-    this.source.onHeld(run, endUs);
   }
 
   /**

@@ -1,13 +1,14 @@
 import { Injectable, Optional } from '@nestjs/common';
 import { HostOptions } from '../../live-engine/tokens';
-import type { StepFacts } from '@baton/engine';
+import type { SequenceHandle, StepFacts } from '@baton/engine';
+import { RunTable } from '../../live-engine/runs/run';
+import { DecodeStage, PrefillStage } from '../stages';
 import { type Micros, usToSeconds } from '@baton/kernel';
 import { EngineSlot } from '../../live-engine/engine/engine-slot';
 import { type StepListener, StepLoop } from '../../live-engine/engine/step-loop';
 import { TimelineFacts } from '../../live-engine/observers/timeline-facts';
 import { EngineStats } from '@baton/telemetry';
 import { Intake } from '../jobs/intake';
-import { TargetSide } from '../handoff/target-side';
 
 import { StepFrames } from './step-frames';
 import { StepPace } from './step-pace';
@@ -22,8 +23,10 @@ export class StepReports implements StepListener {
     private readonly pace: StepPace,
     private readonly stats: EngineStats,
     private readonly stepFrames: StepFrames,
-    private readonly target: TargetSide,
+    private readonly runs: RunTable,
     private readonly slot: EngineSlot,
+    private readonly prefill: PrefillStage,
+    private readonly decode: DecodeStage,
     private readonly intake: Intake,
     loop: StepLoop,
     @Optional() private readonly timelines?: TimelineFacts,
@@ -41,10 +44,13 @@ export class StepReports implements StepListener {
   }
 
   onFacts(facts: StepFacts): void {
-    const { timelines, stepFrames, pace } = this;
+    const { timelines, stepFrames, pace, decode } = this;
     timelines?.step(facts);
-    stepFrames.publish(facts, pace.stepUs);
-    const { emitted, finished, held, rejected } = facts;
+    stepFrames.begin(facts, pace.stepUs);
+    decode.step(facts);
+    const { emitted, finished, held, rejected, endUs } = facts;
+    for (const handle of held) this.hold(handle, endUs);
+    stepFrames.end();
     const left = finished.length + held.length + rejected.length;
     // Without tokens, the sequences of the step may have been aborted, and the engine be idle.
     this.hasMadeRoom = left > 0 || emitted.length === 0;
@@ -59,12 +65,23 @@ export class StepReports implements StepListener {
   }
 
   onBegun(startUs: Micros): void {
-    const { target, intake, slot } = this;
-    const hasReserved = target.reserve(startUs);
+    const { decode, intake, slot } = this;
+    const hasReserved = decode.fetch(startUs);
     if (hasReserved || slot.engine.hasAdmitted) intake.wake();
   }
 
   onReAnchor(): void {
     this.stats.add('clock_reanchors');
+  }
+
+  /** The blocks of a run that has ended meanwhile are free again. */
+  private hold(handle: SequenceHandle, endUs: Micros): void {
+    const run = this.runs.at(handle);
+    if (run === undefined) {
+      this.slot.engine.releaseHeld(handle);
+      return;
+    }
+    this.stepFrames.held(run);
+    this.prefill.hold(run, endUs);
   }
 }
