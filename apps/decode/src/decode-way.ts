@@ -75,6 +75,10 @@ export class DecodeWay implements DecodeStage {
     else this.target.enter(run, kv, () => this.entry.submit(run, 'remote-prefill'));
   }
 
+  get waitingForRoom(): number {
+    return this.target.waitingForRoom;
+  }
+
   /** 3. A step begins: runs for which the engine found blocks fetch their KV. */
   fetch(startUs: Micros): boolean {
     return this.target.reserve(startUs);

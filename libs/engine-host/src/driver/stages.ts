@@ -19,6 +19,8 @@ export abstract class PrefillStage {
 export abstract class DecodeStage {
   /** A job of this stage has come from a queue. */
   abstract take(taken: TakenJob): void;
+  /** The number of runs that wait for blocks. Above a limit the engine takes no more jobs. */
+  abstract readonly waitingForRoom: number;
   /** A step has begun at `startUs`, or could not. True: a run got blocks for its KV. */
   abstract fetch(startUs: Micros): boolean;
   /** A step has ended: its tokens are due. */

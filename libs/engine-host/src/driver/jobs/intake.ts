@@ -12,7 +12,6 @@ import { engineQueue, sharedQueue } from '../../routing/job-routing';
 import { EngineStats } from '@baton/telemetry';
 import type { ConsumeOptions, JobConsumer, QueueName, TakenJob } from '@baton/transport';
 import { Endings } from '../endings/endings';
-import { TargetSide } from '../handoff/target-side';
 import { Executor } from './executor';
 import { DecodeStage, PrefillStage } from '../stages';
 import { stageOf } from './run-start';
@@ -36,7 +35,6 @@ export class Intake implements BeforeApplicationShutdown {
     private readonly loop: StepLoop,
     private readonly runs: RunTable,
     private readonly incoming: IncomingRuns,
-    private readonly target: TargetSide,
     private readonly prefill: PrefillStage,
     private readonly decode: DecodeStage,
     private readonly endings: Endings,
@@ -127,20 +125,20 @@ export class Intake implements BeforeApplicationShutdown {
    * ahead is work until its end.
    */
   private get isIdle(): boolean {
-    const { executor, runs, slot, loop, incoming, target } = this;
+    const { executor, runs, slot, loop, incoming, decode } = this;
     if (!this.isOpen || incoming.sequences > 0) return false;
     if (executor !== undefined) return runs.size === 0;
     if (loop.isStepping) return false;
     const { running, waiting, deferred } = slot.engine.snapshot();
-    return running + waiting + deferred + target.waitingForRoom === 0;
+    return running + waiting + deferred + decode.waitingForRoom === 0;
   }
 
   /** The number of further jobs that the engine can take now. */
   private roomLeft(): number {
-    const { executor, slot, incoming, target } = this;
+    const { executor, slot, incoming, decode } = this;
     if (executor !== undefined) return executor.roomLeft(incoming);
     const roomIn = (engine: EngineSnapshot): number =>
-      this.room.left(engine, incoming, target.waitingForRoom);
+      this.room.left(engine, incoming, decode.waitingForRoom);
     const left = roomIn(slot.engine.snapshot());
     return this.before === undefined ? left : Math.min(left, roomIn(this.before));
   }
