@@ -2,7 +2,7 @@ import { simulate } from '@baton/simulation';
 import type { EngineOptions } from '@baton/engine';
 import { describe, expect, it } from 'vitest';
 import { poolFor, scenarioWith, workloadOf } from '../../libs/simulation/test/test-scenario';
-import type { EngineHost } from '../../libs/engine-host/src/driver/host/engine-host';
+import type { EngineHost } from '../../libs/engine-host/src/host/engine-host';
 import { World } from '../../libs/engine-host/test/test-world';
 import { engineQueue } from '../../libs/engine-host/src/routing/job-routing';
 

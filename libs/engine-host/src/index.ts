@@ -1,19 +1,19 @@
 export { Endings } from './driver/endings/endings';
 export { FaultPlan } from './driver/endings/fault-plan';
-export { type Stages } from './driver/engine.module';
-export { FailedFetches } from './driver/handoff/failed-fetches';
-export { EXECUTED, Handoff } from './driver/handoff/handoff';
-export { type Held, HeldKv } from './driver/handoff/held-kv';
-export { attachedKv, handedOverKv, keptKv } from './driver/handoff/kv-source';
-export { RouterAnswer } from './driver/handoff/router-answer';
-export { type Holder, SourceSide } from './driver/handoff/source-side';
-export { TargetSide } from './driver/handoff/target-side';
-export { EngineEntry } from './driver/jobs/engine-entry';
-export { RunStarter } from './driver/jobs/run-start';
-export { DecodeStage, PrefillStage } from './driver/stages';
-export { StepFrames } from './driver/steps/step-frames';
-export { EngineSlot } from './live-engine/engine/engine-slot';
-export { HostOptions, Log } from './live-engine/tokens';
+export { type Stages } from './engine.module';
+export { FailedFetches } from './decode/failed-fetches';
+export { EXECUTED, Handoff } from './prefill/handoff';
+export { type Held, HeldKv } from './prefill/held-kv';
+export { attachedKv, handedOverKv, keptKv } from './decode/kv-source';
+export { RouterAnswer } from './prefill/router-answer';
+export { type Holder, SourceSide } from './prefill/source-side';
+export { TargetSide } from './decode/target-side';
+export { EngineEntry } from './run/jobs/engine-entry';
+export { RunStarter } from './run/jobs/run-starter';
+export { DecodeStage, PrefillStage } from './run/stages';
+export { StepFrames } from './run/steps/step-frames';
+export { EngineSlot } from './run/engine/engine-slot';
+export { HostOptions, Log } from './run/tokens';
 export { checkLlamacpp } from './executors/llamacpp/local-server';
 export { askEngines } from './executors/metrics/engine-reports';
 export { withUpstreamFamilies } from './executors/metrics/upstream-families';
@@ -24,11 +24,11 @@ export {
   executorOf,
   withUpstreams,
 } from './executors/server/executing';
-export { type RankOptions } from './live-engine/engine/engine-identity';
-export { StepBarrier } from './live-engine/engine/step-barrier';
-export { type KvEventPublisher } from './live-engine/observers/kv-event';
-export { Frames } from './live-engine/runs/frames';
-export { type Fetching, isRunOver, type Run, RunTable } from './live-engine/runs/run';
+export { type RankOptions } from './run/engine/engine-identity';
+export { StepBarrier } from './run/engine/step-barrier';
+export { type KvEventPublisher } from './run/observers/kv-event';
+export { Frames } from './run/runs/frames';
+export { type Fetching, isRunOver, type Run, RunTable } from './run/runs/run';
 export {
   engineQueue,
   entryQueue,

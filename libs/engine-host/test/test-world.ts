@@ -9,8 +9,8 @@ import { createLogger } from '@baton/telemetry';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
 import { ManualWallClock, settle } from '../../clock/test/manual-wall-clock';
 import { STAGE_WAYS } from './stage-ways';
-import type { EngineHost } from '../src/driver/host/engine-host';
-import type { HostOptions } from '../src/live-engine/tokens';
+import type { EngineHost } from '../src/host/engine-host';
+import type { HostOptions } from '../src/run/tokens';
 import { EngineRanks } from '../src/worker/engine-ranks';
 
 /** 20 ms per prompt, 10 ms per token, for any batch. */

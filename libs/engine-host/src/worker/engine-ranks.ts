@@ -1,10 +1,10 @@
 import type { Stage } from '@baton/contract';
 import { type DynamicModule, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { EngineModule, type EngineSite } from '../driver/engine.module';
-import { EngineHost } from '../driver/host/engine-host';
-import { EngineIdentity, type RankOptions } from '../live-engine/engine/engine-identity';
-import type { HostOptions } from '../live-engine/tokens';
+import { EngineModule, type EngineSite } from '../engine.module';
+import { EngineHost } from '../host/engine-host';
+import { EngineIdentity, type RankOptions } from '../run/engine/engine-identity';
+import type { HostOptions } from '../run/tokens';
 
 /** What makes one rank of an engine. */
 export interface RankSetup {

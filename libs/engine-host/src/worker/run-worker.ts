@@ -12,7 +12,7 @@ import { processLogger } from '@baton/telemetry';
 import { connectRedisTransport } from '@baton/transport';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { Stages } from '../driver/engine.module';
+import type { Stages } from '../engine.module';
 import type { WorkerDependencies } from './engines.module';
 import { WorkerModule } from './worker.module';
 import { WorkerHosts, type WorkerHostsOptions } from './worker-hosts';

@@ -14,11 +14,11 @@ import {
   type Stage,
   STAGES,
 } from '@baton/contract';
-import type { Stages } from '../driver/engine.module';
-import type { EngineHost } from '../driver/host/engine-host';
-import type { HostOptions } from '../live-engine/tokens';
-import { StepBarrier } from '../live-engine/engine/step-barrier';
-import { StepLog } from '../live-engine/observers/step-log';
+import type { Stages } from '../engine.module';
+import type { EngineHost } from '../host/engine-host';
+import type { HostOptions } from '../run/tokens';
+import { StepBarrier } from '../run/engine/step-barrier';
+import { StepLog } from '../run/observers/step-log';
 import { executes, type ServerAddress, upstreamAt } from '../executors/server/executing';
 import { LocalServers } from '../executors/llamacpp/local-servers';
 import { parseTopology, watchedScheduling, liveWatch } from '@baton/policies';

@@ -1,5 +1,5 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { Ledger, Log } from '../../live-engine/tokens';
+import { Ledger, Log } from '../../run/tokens';
 import {
   emptyFrameEntry,
   type EndReason,
@@ -8,12 +8,12 @@ import {
   type ErrorCode,
   type UpstreamFailure,
 } from '@baton/contract';
-import { EngineSlot } from '../../live-engine/engine/engine-slot';
-import { Frames } from '../../live-engine/runs/frames';
-import { KvEvents } from '../../live-engine/observers/kv-events';
-import { type Run, RunTable } from '../../live-engine/runs/run';
-import { type RunOutcome, RunSpans } from '../../live-engine/observers/run-spans';
-import { StepLoop } from '../../live-engine/engine/step-loop';
+import { EngineSlot } from '../../run/engine/engine-slot';
+import { Frames } from '../../run/runs/frames';
+import { KvEvents } from '../../run/observers/kv-events';
+import { type Run, RunTable } from '../../run/runs/run';
+import { type RunOutcome, RunSpans } from '../../run/observers/run-spans';
+import { StepLoop } from '../../run/engine/step-loop';
 import { EngineStats } from '@baton/telemetry';
 import type { RequestResult, TakenJob } from '@baton/transport';
 import { FaultPlan } from './fault-plan';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Ledger, Log } from '../../live-engine/tokens';
+import { Ledger, Log } from '../../run/tokens';
 import { LiveClock } from '@baton/clock';
 import type { Epoch } from '@baton/contract';
 import { Fifo } from '@baton/kernel';
-import type { KeptPayloads } from '../../live-engine/runs/kept-payloads';
-import type { Run } from '../../live-engine/runs/run';
+import type { KeptPayloads } from '../../run/runs/kept-payloads';
+import type { Run } from '../../run/runs/run';
 import type { RequestResult, TakenJob } from '@baton/transport';
 
 /** The end of a run, for an API process that missed it. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Documents, EndProcess } from '../../live-engine/tokens';
+import { Documents, EndProcess } from '../../run/tokens';
 import { LiveClock } from '@baton/clock';
 import {
   emptyFrameEntry,
@@ -11,10 +11,10 @@ import {
   isDue,
 } from '@baton/contract';
 import { InvariantError, type Micros } from '@baton/kernel';
-import { EngineSlot } from '../../live-engine/engine/engine-slot';
-import { Frames } from '../../live-engine/runs/frames';
-import type { Run } from '../../live-engine/runs/run';
-import { StepLoop } from '../../live-engine/engine/step-loop';
+import { EngineSlot } from '../../run/engine/engine-slot';
+import { Frames } from '../../run/runs/frames';
+import type { Run } from '../../run/runs/run';
+import { StepLoop } from '../../run/engine/step-loop';
 import { Endings } from './endings';
 
 type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>;

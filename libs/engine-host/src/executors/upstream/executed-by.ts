@@ -1,7 +1,7 @@
 import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import { Executor } from '../../driver/jobs/executor';
-import type { HostOptions } from '../../live-engine/tokens';
+import { Executor } from '../../run/jobs/executor';
+import type { HostOptions } from '../../run/tokens';
 import { PairedEnd } from './paired-end';
 import type { EngineOptions } from '@baton/engine';
 import { executorOf, readUpstreamCa, type ServerAddress } from '../server/executing';

@@ -2,11 +2,11 @@ import { type LegFailure, submissionOf } from '@baton/contract';
 import { LiveClock } from '@baton/clock';
 import { Injectable } from '@nestjs/common';
 import { Endings } from '../../driver/endings/endings';
-import { FailedFetches } from '../../driver/handoff/failed-fetches';
-import { HostOptions, Ledger, Log } from '../../live-engine/tokens';
-import { EngineIdentity } from '../../live-engine/engine/engine-identity';
-import { Mailbox } from '../../live-engine/engine/mailbox';
-import { isRunOver, type Run } from '../../live-engine/runs/run';
+import { FailedFetches } from '../../decode/failed-fetches';
+import { HostOptions, Ledger, Log } from '../../run/tokens';
+import { EngineIdentity } from '../../run/engine/engine-identity';
+import { Mailbox } from '../../run/engine/mailbox';
+import { isRunOver, type Run } from '../../run/runs/run';
 
 const TELL_EVERY_US = 500_000;
 /** Most repeats of the message; by then decode has received it or has answered. */

@@ -1,6 +1,6 @@
 import { LiveClock } from '@baton/clock';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { endQuietly } from '../../live-engine/engine/end-quietly';
+import { endQuietly } from '../../run/engine/end-quietly';
 import {
   emptyFrameEntry,
   type EngineMessage,
@@ -10,16 +10,16 @@ import {
   submissionOf,
 } from '@baton/contract';
 import { Endings } from '../../driver/endings/endings';
-import { FailedFetches } from '../../driver/handoff/failed-fetches';
-import { EXECUTED, Handoff, type HeldPrompt } from '../../driver/handoff/handoff';
-import type { Executor, ExecutorNumbers } from '../../driver/jobs/executor';
-import { HostOptions, Ledger, Log } from '../../live-engine/tokens';
-import { EngineIdentity } from '../../live-engine/engine/engine-identity';
-import { EngineSlot } from '../../live-engine/engine/engine-slot';
-import { Mailbox } from '../../live-engine/engine/mailbox';
-import { Frames } from '../../live-engine/runs/frames';
-import { isRunOver, type Run, RunTable } from '../../live-engine/runs/run';
-import { KeptPayloads } from '../../live-engine/runs/kept-payloads';
+import { FailedFetches } from '../../decode/failed-fetches';
+import { EXECUTED, Handoff, type HeldPrompt } from '../../prefill/handoff';
+import type { Executor, ExecutorNumbers } from '../../run/jobs/executor';
+import { HostOptions, Ledger, Log } from '../../run/tokens';
+import { EngineIdentity } from '../../run/engine/engine-identity';
+import { EngineSlot } from '../../run/engine/engine-slot';
+import { Mailbox } from '../../run/engine/mailbox';
+import { Frames } from '../../run/runs/frames';
+import { isRunOver, type Run, RunTable } from '../../run/runs/run';
+import { KeptPayloads } from '../../run/runs/kept-payloads';
 import type { Incoming } from '@baton/policies';
 import type { HandoffRecord } from '@baton/transport';
 import { LegTally } from '../metrics/leg-tally';
