@@ -16,7 +16,7 @@ import { type RunOutcome, RunSpans } from '../../live-engine/observers/run-spans
 import { StepLoop } from '../../live-engine/engine/step-loop';
 import { EngineStats } from '@baton/telemetry';
 import type { RequestResult, TakenJob } from '@baton/transport';
-import { FaultPlan } from './fault-plan';
+import { FaultPlan } from '../faults/fault-plan';
 import { type FinishedRun, FinishedRuns } from './finished-runs';
 
 /** The reason why a run ends from outside: its request was aborted, or only this run is void. */

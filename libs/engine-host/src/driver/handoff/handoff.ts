@@ -7,7 +7,7 @@ import { Frames } from '../../live-engine/runs/frames';
 import { isRunOver, type Run } from '../../live-engine/runs/run';
 import { EngineStats } from '@baton/telemetry';
 import { Endings } from '../endings/endings';
-import { FaultPlan } from '../endings/fault-plan';
+import { FaultPlan } from '../faults/fault-plan';
 import { type Held, HeldKv } from './held-kv';
 
 /** The largest value of a field of a frame entry. */

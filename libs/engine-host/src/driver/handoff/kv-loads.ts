@@ -8,7 +8,7 @@ import { RunSpans } from '../../live-engine/observers/run-spans';
 import { StepLoop } from '../../live-engine/engine/step-loop';
 import { TimelineFacts } from '../../live-engine/observers/timeline-facts';
 import { EngineStats } from '@baton/telemetry';
-import { JobFaults } from '../endings/job-faults';
+import { JobFaults } from '../faults/job-faults';
 import { FailedFetches } from './failed-fetches';
 
 import { Transfers } from './transfers';

@@ -10,7 +10,7 @@ import { Mailbox } from '../../live-engine/engine/mailbox';
 import { type Run } from '../../live-engine/runs/run';
 import { EngineStats } from '@baton/telemetry';
 import type { DropReason } from '../endings/endings';
-import { FaultPlan } from '../endings/fault-plan';
+import { FaultPlan } from '../faults/fault-plan';
 import { HeldOffers } from './handoff';
 import { HeldKv } from './held-kv';
 

@@ -11,7 +11,7 @@ import { Mailbox } from '../../live-engine/engine/mailbox';
 import { StepLoop } from '../../live-engine/engine/step-loop';
 import { EngineStats } from '@baton/telemetry';
 import type { DropReason } from '../endings/endings';
-import { JobFaults } from '../endings/job-faults';
+import { JobFaults } from '../faults/job-faults';
 import { KvLoads } from './kv-loads';
 import { Reservations } from './reservations';
 import { Transfers } from './transfers';

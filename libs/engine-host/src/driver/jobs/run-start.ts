@@ -14,8 +14,8 @@ import { routedTo } from '../../routing/job-routing';
 import { EngineStats } from '@baton/telemetry';
 import type { RunPermit, TakenJob } from '@baton/transport';
 import { Endings } from '../endings/endings';
-import { FaultPlan } from '../endings/fault-plan';
-import { JobFaults } from '../endings/job-faults';
+import { FaultPlan } from '../faults/fault-plan';
+import { JobFaults } from '../faults/job-faults';
 import { TakenJobs } from './taken-jobs';
 
 /** Makes runs of taken jobs, with the instant of the take. */

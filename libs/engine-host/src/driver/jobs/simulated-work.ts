@@ -16,7 +16,7 @@ import { KvEvents } from '../../live-engine/observers/kv-events';
 import { StepLoop } from '../../live-engine/engine/step-loop';
 import type { HandoffRecord } from '@baton/transport';
 import { Endings } from '../endings/endings';
-import { FaultPlan } from '../endings/fault-plan';
+import { FaultPlan } from '../faults/fault-plan';
 import { FailedFetches } from '../handoff/failed-fetches';
 import { EXECUTED } from '../handoff/handoff';
 import { claimOn, claimOnKept } from '../handoff/kv-claim';

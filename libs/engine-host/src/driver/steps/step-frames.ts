@@ -9,7 +9,7 @@ import { Frames } from '../../live-engine/runs/frames';
 import { type Run, RunTable } from '../../live-engine/runs/run';
 import { EngineStats } from '@baton/telemetry';
 import { Endings } from '../endings/endings';
-import { JobFaults } from '../endings/job-faults';
+import { JobFaults } from '../faults/job-faults';
 import { SourceSide } from '../handoff/source-side';
 
 const MAX_OFFSET_US = 0xffff;

@@ -15,7 +15,7 @@ import { EngineSlot } from '../../live-engine/engine/engine-slot';
 import { Frames } from '../../live-engine/runs/frames';
 import type { Run } from '../../live-engine/runs/run';
 import { StepLoop } from '../../live-engine/engine/step-loop';
-import { Endings } from './endings';
+import { Endings } from '../endings/endings';
 
 type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>;
 
