@@ -67,11 +67,10 @@ export class World {
   }
 
   async host(role: Stage, options: WorldOptions = {}): Promise<EngineHost> {
-    const engine = { ...ENGINE, ...options.engine };
     const transport = attachInProcess(this.hub);
     this.watchLocks(transport);
     const ranks = new EngineRanks(role, 1, () => ({
-      options: { ...hostOptions(role, engine, options), ...options.host },
+      options: hostOptions(role, options),
       site: {
         transport: options.wrap?.(transport) ?? transport,
         clock: new LiveClock(this.wall, options.speedup ?? 1),
@@ -236,7 +235,8 @@ const ENGINE: EngineOptions = {
   warmupSteps: 0,
 };
 
-function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): HostOptions {
+export function hostOptions(role: Stage, world: WorldOptions = {}): HostOptions {
+  const engine = { ...ENGINE, ...world.engine };
   const build = world.buildEngine ?? ((options: EngineOptions) => new Engine(options));
   return {
     role,
@@ -271,5 +271,6 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
     faults: { crashAfter: undefined, failReads: 0, seed: 1 },
     publishesLoad: false,
     publishesTimelines: true,
+    ...world.host,
   };
 }

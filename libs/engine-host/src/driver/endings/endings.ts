@@ -12,21 +12,21 @@ import { EngineSlot } from '../../live-engine/engine/engine-slot';
 import { Frames } from '../../live-engine/runs/frames';
 import { KvEvents } from '../../live-engine/observers/kv-events';
 import { type Run, RunTable } from '../../live-engine/runs/run';
-import { type RunOutcome, RunSpans } from '../../live-engine/observers/run-spans';
+import { RunSpans } from '../../live-engine/observers/run-spans';
 import { StepLoop } from '../../live-engine/engine/step-loop';
 import { EngineStats } from '@baton/telemetry';
 import type { RequestResult, TakenJob } from '@baton/transport';
 import { FaultPlan } from '../faults/fault-plan';
+import { type DropReason, type Ending, type EndingCause, ENDINGS } from './ending-table';
 import { type FinishedRun, FinishedRuns } from './finished-runs';
 
-/** The reason why a run ends from outside: its request was aborted, or only this run is void. */
-export type DropReason = 'aborted' | 'superseded';
+/** The result of a request, and the tail of its end entry. */
+interface Finish {
+  readonly result: RequestResult;
+  readonly tail: string | undefined;
+}
 
-/**
- * All ways in which a run ends in this process. Each frees the resources of the run immediately.
- * The name of a method states what ends besides the run: the request (its result is stored in the
- * ledger), the job (it leaves the queue), or nothing.
- */
+/** Ends runs, and jobs without a run. The effects of each cause are in `ENDINGS`. */
 @Injectable()
 export class Endings {
   private readonly entry = emptyFrameEntry();
@@ -55,89 +55,32 @@ export class Endings {
     this.dropClaims = dropClaims;
   }
 
-  /** The engine has finished the sequence, and its last tokens are in the frame. */
+  /** `complete`: the engine has finished the sequence, and its last tokens are in the frame. */
   finishRequest(run: Run, result: RequestResult, tail?: string): void {
-    const finished = this.finished.keep(run, result, tail);
-    this.leave(run, 'finished');
-    void this.store(finished, run);
+    void this.carryOut(run, 'complete', { result, tail });
   }
 
-  failRequest(run: Run, code: ErrorCode): void {
-    this.failWith(run, code, JSON.stringify(code));
+  /** `fail`: the client gets the code, or the message with which an upstream server refused. */
+  failRequest(run: Run, failure: ErrorCode | UpstreamFailure): void {
+    const errorCode = typeof failure === 'string' ? failure : failure.code;
+    const result = { reason: 'error', tokens: run.emitted, errorCode } as const;
+    void this.carryOut(run, 'fail', { result, tail: JSON.stringify(failure) });
   }
 
-  /** An upstream server has refused the request; the client gets its message. */
-  failRequestUpstream(run: Run, failure: UpstreamFailure): void {
-    this.failWith(run, failure.code, JSON.stringify(failure));
+  /** `withdraw`: resolves when the job is back, or will stall. */
+  withdrawRun(run: Run): Promise<void> {
+    return this.carryOut(run, 'withdraw');
   }
 
-  private failWith(run: Run, code: ErrorCode, tail: string): void {
-    this.stats.add('runs_failed');
-    const { emitted } = run;
-    this.addEndFrame(run, { reason: 'error', tail });
-    const result = { reason: 'error', tokens: emitted, errorCode: code } as const;
-    const finished = this.finished.keep(run, result, tail);
-    this.release(run, 'aborted');
-    void this.store(finished, run);
+  /** All other causes. No effect on a run that is over. */
+  end(run: Run, cause: Exclude<EndingCause, 'complete' | 'fail' | 'withdraw'>): void {
+    void this.carryOut(run, cause);
   }
 
-  /** The ledger records the request as aborted; run and job end. */
-  abortRun(run: Run): void {
-    this.stats.add('runs_aborted');
-    this.addEndFrame(run, { reason: 'abort', tail: undefined });
-    this.release(run, 'aborted');
-    this.removeJob(run.taken);
-  }
-
-  /** Only this run ends: another run continues, or another worker has the job. */
-  supersedeRun(run: Run): void {
-    this.release(run, 'superseded');
-    this.uncountRun(run);
-  }
-
-  /** A run whose lock is lost while its worker is alive does not count as a run of the request. */
-  uncountRun({ job: { requestId }, epoch }: Run): void {
-    if (epoch === 0) return;
-    const { stats, ledger, log } = this;
-    stats.add('runs_excused');
-    ledger.withdraw(requestId, epoch).catch((error: unknown) => {
-      log.debug({ err: error, requestId }, 'a lost run counts');
-    });
-  }
-
-  /** The run has failed, and its job goes back to the front of the queue. */
-  returnJob(run: Run): void {
-    void this.returnAfter(run, (id, epoch) => this.ledger.failRun(id, epoch));
-  }
-
-  /**
-   * As `returnJob`, because this engine leaves: the run does not count. Resolves when the job is
-   * back, or will stall.
-   */
-  returnJobUncounted(run: Run): Promise<void> {
-    return this.returnAfter(run, (id, epoch) => this.ledger.withdraw(id, epoch));
-  }
-
-  /** The ledger gets the report about the run before another engine can begin the next one. */
-  private returnAfter(run: Run, report: (id: string, epoch: Epoch) => Promise<void>) {
-    this.release(run, 'superseded');
-    const back = (): Promise<void> => run.taken.giveBack();
-    const reported = report(run.job.requestId, run.epoch);
-    return this.settled(reported.then(back, back), run.taken);
-  }
-
-  /** Run and job end; the request continues elsewhere or has ended. */
-  dropJob(run: Run): void {
-    this.release(run, 'superseded');
-    this.removeJob(run.taken);
-  }
-
-  /**
-   * Run and job end; another stage has the request, and the KV that this run holds for it stays.
-   */
-  passOn(run: Run): void {
-    this.leave(run, 'handed over');
-    this.removeJob(run.taken);
+  /** The permit of a run that has ended meanwhile: it does not count as a run of the request. */
+  excuseRun(requestId: string, epoch: Epoch): void {
+    this.stats.add('runs_excused');
+    void this.report('withdraw', requestId, epoch);
   }
 
   /** A job without a run leaves the queue. */
@@ -149,58 +92,77 @@ export class Endings {
    * A job without a run goes back to the front of the queue; the run that began with its take does
    * not count.
    */
-  returnTakenUncounted(taken: TakenJob): void {
+  returnJob(taken: TakenJob): void {
     const { permit, job } = taken;
-    const epoch = permit?.kind === 'run' ? permit.epoch : 0;
-    if (epoch > 0) void this.settled(this.ledger.withdraw(job.requestId, epoch), taken);
-    this.returnTaken(taken);
-  }
-
-  /** A job without a run goes back to the front of the queue. */
-  returnTaken(taken: TakenJob): void {
+    if (permit?.kind === 'run') void this.report('withdraw', job.requestId, permit.epoch);
     void this.settled(taken.giveBack(), taken);
   }
 
-  /** Removes the run from the engine; job and request do not change. Idempotent. */
-  private release(run: Run, why: DropReason): void {
-    const { slot, loop, runs } = this;
-    if (run.state === 'over') return;
-    const { handle } = run;
-    runs.remove(run);
-    this.dropClaims(run, why);
-    if (handle >= 0) {
-      slot.engine.abort(handle);
-      loop.wake();
-    }
-    this.leave(run, 'released');
+  private carryOut(run: Run, cause: EndingCause, finish?: Finish): Promise<void> {
+    const { taken, epoch, job } = run;
+    const ending: Ending = ENDINGS[cause];
+    if (run.state === 'over' || run.state === ending.spares) return Promise.resolve();
+    this.count(run, ending);
+    if (ending.frame !== undefined) this.addEndFrame(run, ending.frame, finish?.tail);
+    const finished = finish && this.finished.keep(run, finish.result, finish.tail);
+    this.leave(run, ending);
+    const reported = ending.ledger && this.report(ending.ledger, job.requestId, epoch);
+    if (finished !== undefined) return this.store(finished, taken);
+    if (ending.job === 'removed') return this.settled(taken.done(), taken);
+    if (ending.job === 'left') return Promise.resolve(reported);
+    // The ledger gets the report before another engine can begin the next run.
+    return this.settled(
+      Promise.resolve(reported).then(() => taken.giveBack()),
+      taken,
+    );
   }
 
-  /** Frees the resources of a run whose sequence has already left the engine. */
-  private leave(run: Run, outcome: RunOutcome): void {
-    const { spans, runs, kvEvents, frames } = this;
-    spans?.endRun(run, outcome, frames.nowUs());
+  /** A run that has no epoch yet is excused once its permit comes. */
+  private count({ epoch }: Run, { counter }: Ending): void {
+    if (counter === undefined || (counter === 'runs_excused' && epoch === 0)) return;
+    this.stats.add(counter);
+  }
+
+  private leave(run: Run, { claims, span = 'released' }: Ending): void {
+    const { slot, loop, runs, spans, kvEvents, frames } = this;
+    const { handle } = run;
     runs.remove(run);
+    if (claims !== 'kept') {
+      this.dropClaims(run, claims);
+      if (handle >= 0) {
+        slot.engine.abort(handle);
+        loop.wake();
+      }
+    }
+    spans?.endRun(run, span, frames.nowUs());
     kvEvents?.forget(run.job);
     frames.release(run.outbox);
   }
 
-  private addEndFrame(run: Run, end: { reason: EndReason; tail: string | undefined }): void {
+  private addEndFrame(run: Run, reason: EndReason, tail: string | undefined): void {
     const { entry } = this;
     entry.streamId = run.job.streamId;
     entry.epoch = run.epoch;
     entry.kind = 'end';
-    entry.reason = end.reason;
+    entry.reason = reason;
     entry.first = run.emitted;
-    entry.tail = end.tail;
+    entry.tail = tail;
     this.frames.add(run.outbox, entry);
     this.frames.flushSoon();
   }
 
+  /** Without the report the run counts as lost. */
+  private async report(what: 'failRun' | 'withdraw', id: string, epoch: Epoch): Promise<void> {
+    await this.ledger[what](id, epoch).catch((error: unknown) => {
+      this.log.debug({ err: error, requestId: id, what }, 'ledger has no report on a run');
+    });
+  }
+
   /** Stores the result and removes the job, in one step. */
-  private async store(finished: FinishedRun, run: Run): Promise<void> {
+  private async store(finished: FinishedRun, taken: TakenJob): Promise<void> {
     const { faults } = this;
     faults?.reached('ended');
-    if (await this.finished.store(finished, run.taken)) faults?.reached('finished');
+    if (await this.finished.store(finished, taken)) faults?.reached('finished');
   }
 
   private async settled(work: Promise<unknown>, { job }: TakenJob): Promise<void> {

@@ -45,7 +45,7 @@ export class Handoff {
   ) {}
 
   async pass(run: Run, held: HeldPrompt): Promise<void> {
-    if (await this.send(run, held, true)) this.endings.passOn(run);
+    if (await this.send(run, held, true)) this.endings.end(run, 'handOn');
   }
 
   /** Like `pass`, but run and job continue. False when the run has ended by then. */
@@ -68,7 +68,7 @@ export class Handoff {
     if (isOurs) faults?.reached('handed-over');
     if (isRunOver(run)) return false;
     if (isOurs) this.addHandoffFrame(run, heldUs);
-    else endings.dropJob(run);
+    else endings.end(run, 'drop');
     return isOurs;
   }
 
@@ -111,7 +111,7 @@ export class HeldOffers {
 
   /** The blocks were freed before they were offered, so the run has nothing to hand over. */
   withdraw({ run, isKept }: Held): void {
-    if (run.state === 'running' && !isKept) this.endings.dropJob(run);
+    if (run.state === 'running' && !isKept) this.endings.end(run, 'drop');
   }
 
   private passToDecode(held: Held): Promise<void> {
@@ -130,13 +130,13 @@ export class HeldOffers {
     const isOurs = await run.taken.finishJob({ epoch: run.epoch, result });
     if (isRunOver(run)) return;
     if (!isOurs) {
-      endings.dropJob(run);
+      endings.end(run, 'drop');
       return;
     }
     run.emitted = 1;
     stats.add('generation_tokens');
     this.addPassedEndFrame(run, payload);
-    endings.passOn(run);
+    endings.end(run, 'handOn');
   }
 
   private addPassedEndFrame(run: Run, tail: string): void {
@@ -150,7 +150,6 @@ export class HeldOffers {
    * The broker could not be reached; the next engine that gets the job computes the prompt again.
    */
   private takeBack(run: Run): void {
-    if (isRunOver(run)) return;
-    this.slot.guard(() => this.endings.returnJob(run));
+    this.slot.guard(() => this.endings.end(run, 'giveBack'));
   }
 }

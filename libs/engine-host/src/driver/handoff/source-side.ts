@@ -9,7 +9,7 @@ import { EngineSlot, WakeUp } from '../../live-engine/engine/engine-slot';
 import { Mailbox } from '../../live-engine/engine/mailbox';
 import { type Run } from '../../live-engine/runs/run';
 import { EngineStats } from '@baton/telemetry';
-import type { DropReason } from '../endings/endings';
+import type { DropReason } from '../endings/ending-table';
 import { FaultPlan } from '../faults/fault-plan';
 import { HeldOffers } from './handoff';
 import { HeldKv } from './held-kv';

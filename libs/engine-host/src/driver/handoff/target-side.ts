@@ -10,7 +10,7 @@ import { type Fetching, type Run, RunTable } from '../../live-engine/runs/run';
 import { Mailbox } from '../../live-engine/engine/mailbox';
 import { StepLoop } from '../../live-engine/engine/step-loop';
 import { EngineStats } from '@baton/telemetry';
-import type { DropReason } from '../endings/endings';
+import type { DropReason } from '../endings/ending-table';
 import { JobFaults } from '../faults/job-faults';
 import { KvLoads } from './kv-loads';
 import { Reservations } from './reservations';

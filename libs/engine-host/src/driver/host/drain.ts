@@ -47,8 +47,7 @@ export class EngineDrain {
     const withdrawn: Promise<void>[] = [];
     const { runs, slot, endings } = this;
     for (const run of runs.all()) {
-      if (run.state === 'moving-on' || !isMeant(run)) continue;
-      slot.guard(() => withdrawn.push(endings.returnJobUncounted(run)));
+      if (isMeant(run)) slot.guard(() => withdrawn.push(endings.withdrawRun(run)));
     }
     return withdrawn;
   }

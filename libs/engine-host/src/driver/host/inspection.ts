@@ -3,7 +3,6 @@ import { Ledger, Log } from '../../live-engine/tokens';
 import { submissionOf } from '@baton/contract';
 import { EngineSlot } from '../../live-engine/engine/engine-slot';
 import { type Run, RunTable } from '../../live-engine/runs/run';
-import { EngineStats } from '@baton/telemetry';
 import type { RequestView } from '@baton/transport';
 import { Endings } from '../endings/endings';
 import { HeldKv } from '../handoff/held-kv';
@@ -22,7 +21,6 @@ export class Inspection {
     private readonly endings: Endings,
     private readonly heldKv: HeldKv,
     private readonly source: SourceSide,
-    private readonly stats: EngineStats,
     private readonly log: Log,
     @Optional() private readonly executor?: Executor,
   ) {}
@@ -67,7 +65,7 @@ export class Inspection {
         !view.isAborted &&
         submissionOf(view.epoch) === submissionOf(run.epoch);
       if (isAwaited && !isOrphan) continue;
-      slot.guard(() => endings.dropJob(run));
+      slot.guard(() => endings.end(run, 'drop'));
     }
   }
 
@@ -83,14 +81,12 @@ export class Inspection {
    * resubmits.
    */
   private judge(run: Run, view: RequestView | undefined): void {
-    const { stats, endings } = this;
     const isOrphan = isOrphaned(view);
     if (isOrphan) this.abandon(run.job.requestId);
     const isVoid = view === undefined || view.isAborted || view.stage === 'finished';
     if (!isVoid && !isOrphan && view.epoch === run.epoch) return;
-    if (isOrphan || view?.isAborted === true) stats.add('runs_aborted');
-    else endings.uncountRun(run);
-    endings.dropJob(run);
+    const isUnawaited = isOrphan || view?.isAborted === true;
+    this.endings.end(run, isUnawaited ? 'abandon' : 'void');
   }
 
   private abandon(requestId: string): void {

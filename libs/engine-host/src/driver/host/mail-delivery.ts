@@ -75,7 +75,7 @@ export class MailDelivery implements MailReaders, OnModuleInit {
     const { runs, endings, source, intake } = this;
     for (const requestId of requestIds) {
       const run = runs.get(requestId);
-      if (run) endings.abortRun(run);
+      if (run) endings.end(run, 'abort');
       else source.dropRequest(requestId, 0, 'aborted');
     }
     intake.wake();

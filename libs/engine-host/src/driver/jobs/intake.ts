@@ -174,7 +174,7 @@ export class Intake implements BeforeApplicationShutdown {
     const { runs, newRuns, endings } = this;
     const { job } = taken;
     if (!this.isOpen) {
-      endings.returnTakenUncounted(taken);
+      endings.returnJob(taken);
       return;
     }
     const former = runs.get(job.requestId);
@@ -192,7 +192,7 @@ export class Intake implements BeforeApplicationShutdown {
     const { runStart, slot, endings, log } = this;
     runStart.begin(run).catch((error: unknown) => {
       log.debug({ err: error, requestId: run.job.requestId }, 'run not begun');
-      if (run.state !== 'over') slot.guard(() => endings.returnJob(run));
+      slot.guard(() => endings.end(run, 'giveBack'));
     });
   }
 
@@ -201,16 +201,14 @@ export class Intake implements BeforeApplicationShutdown {
    * new lock.
    */
   private replace(former: Run, job: EngineJob): void {
-    const { endings } = this;
-    if (former.job.submission === job.submission) endings.supersedeRun(former);
-    else endings.dropJob(former);
+    const isSame = former.job.submission === job.submission;
+    this.endings.end(former, isSame ? 'supersede' : 'drop');
   }
 
   private loseLock(taken: TakenJob): void {
     const { runs, stats, endings } = this;
     const run = runs.get(taken.job.requestId);
     stats.add('job_locks_lost');
-    if (run?.taken !== taken || run.state === 'moving-on') return;
-    endings.supersedeRun(run);
+    if (run?.taken === taken) endings.end(run, 'loseLock');
   }
 }

@@ -113,7 +113,7 @@ export class RefusedRuns {
       const { queue, job } = routedTo('prefill', run.job, undefined);
       await jobs.add(queue, [{ ...job, submission: permit.submission }]);
     }
-    if (run.state === 'moving-on') slot.guard(() => endings.passOn(run));
+    slot.guard(() => endings.end(run, 'handOn'));
   }
 }
 
@@ -140,7 +140,7 @@ export class RunStarter {
     // A job of a shared queue was taken with its permit.
     const permit = await (run.taken.permit ?? this.requestPermit(run));
     if (run.state === 'over') {
-      if (permit.kind === 'run') endings.uncountRun({ ...run, epoch: permit.epoch });
+      if (permit.kind === 'run') endings.excuseRun(run.job.requestId, permit.epoch);
       return;
     }
     if (permit.kind !== 'run') {
