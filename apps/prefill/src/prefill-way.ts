@@ -8,7 +8,6 @@ import {
   HeldKv,
   type Holder,
   HostOptions,
-  isRunOver,
   keptKv,
   Log,
   type PrefillStage,
@@ -86,7 +85,7 @@ export class PrefillWay implements PrefillStage, Holder {
     this.sendOffer(held).catch((error: unknown) => {
       const { requestId } = run.job;
       this.log.warn({ err: error, requestId }, 'a hand-over failed');
-      if (!isRunOver(run)) this.slot.guard(() => this.endings.returnJob(run));
+      this.slot.guard(() => this.endings.end(run, 'giveBack'));
     });
   }
 
@@ -103,6 +102,6 @@ export class PrefillWay implements PrefillStage, Holder {
    * run that was not offered yet has nothing to hand over.
    */
   release({ run, isKept }: Held): void {
-    if (run.state === 'running' && !isKept) this.endings.dropJob(run);
+    if (run.state === 'running' && !isKept) this.endings.end(run, 'drop');
   }
 }

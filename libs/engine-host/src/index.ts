@@ -1,5 +1,5 @@
-export { Endings } from './driver/endings/endings';
-export { FaultPlan } from './driver/endings/fault-plan';
+export { Endings } from './run/endings/endings';
+export { FaultPlan } from './run/engine/fault-plan';
 export { type Stages } from './engine.module';
 export { FailedFetches } from './decode/failed-fetches';
 export { EXECUTED, Handoff } from './prefill/handoff';

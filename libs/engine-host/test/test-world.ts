@@ -68,11 +68,10 @@ export class World {
   }
 
   async host(role: Stage, options: WorldOptions = {}): Promise<EngineHost> {
-    const engine = { ...ENGINE, ...options.engine };
     const transport = attachInProcess(this.hub);
     this.watchLocks(transport);
     const ranks = new EngineRanks(role, 1, () => ({
-      options: { ...hostOptions(role, engine, options), ...options.host },
+      options: hostOptions(role, options),
       site: {
         stages: STAGE_WAYS,
         transport: options.wrap?.(transport) ?? transport,
@@ -238,7 +237,8 @@ const ENGINE: EngineOptions = {
   warmupSteps: 0,
 };
 
-function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): HostOptions {
+export function hostOptions(role: Stage, world: WorldOptions = {}): HostOptions {
+  const engine = { ...ENGINE, ...world.engine };
   const build = world.buildEngine ?? ((options: EngineOptions) => new Engine(options));
   return {
     role,
@@ -273,5 +273,6 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
     faults: { crashAfter: undefined, failReads: 0, seed: 1 },
     publishesLoad: false,
     publishesTimelines: true,
+    ...world.host,
   };
 }

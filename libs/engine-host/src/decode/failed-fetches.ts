@@ -7,7 +7,7 @@ import { type Run, RunTable } from '../run/runs/run';
 import { StepLoop } from '../run/engine/step-loop';
 import { sharedQueue } from '../routing/job-routing';
 import type { ReturnReason } from '@baton/transport';
-import { Endings } from '../driver/endings/endings';
+import { Endings } from '../run/endings/endings';
 
 /**
  * Decides what happens to a request whose KV will not arrive. A routed request has lost its source:
@@ -45,7 +45,7 @@ export class FailedFetches {
 
   /** The coordinator considers the run void: its job is done. */
   onRefused(run: Run): void {
-    this.endings.dropJob(run);
+    this.endings.end(run, 'drop');
   }
 
   /** Called also for a routed job whose hand-over record is gone. */
@@ -62,7 +62,7 @@ export class FailedFetches {
         { err: error, requestId: run.job.requestId },
         'sending a request back to prefill failed',
       );
-      if (run.state !== 'over') slot.guard(() => endings.returnJob(run));
+      slot.guard(() => endings.end(run, 'giveBack'));
     });
   }
 
@@ -97,7 +97,7 @@ export class FailedFetches {
 
   private async endReturned(run: Run, why: ReturnReason): Promise<void> {
     await this.returnToPrefill(run, why);
-    if (run.state !== 'over') this.endings.passOn(run);
+    this.endings.end(run, 'handOn');
   }
 }
 

@@ -8,7 +8,7 @@ import { RunSpans } from '../run/observers/run-spans';
 import { StepLoop } from '../run/engine/step-loop';
 import { TimelineFacts } from '../run/observers/timeline-facts';
 import { EngineStats } from '@baton/telemetry';
-import { JobFaults } from '../driver/endings/job-faults';
+import { JobFaults } from '../run/faults/job-faults';
 import { FailedFetches } from './failed-fetches';
 
 import { Transfers } from './transfers';

@@ -4,7 +4,7 @@ import { EngineSlot } from '../run/engine/engine-slot';
 import { KvEvents } from '../run/observers/kv-events';
 import { RunTable } from '../run/runs/run';
 import { StepLoop } from '../run/engine/step-loop';
-import { Endings } from '../driver/endings/endings';
+import { Endings } from '../run/endings/endings';
 import { SourceSide } from '../prefill/source-side';
 import { TargetSide } from '../decode/target-side';
 import { Intake } from '../run/jobs/intake';

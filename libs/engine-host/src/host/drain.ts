@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LiveClock } from '@baton/clock';
 import { EngineSlot } from '../run/engine/engine-slot';
 import { type Run, RunTable } from '../run/runs/run';
-import { Endings } from '../driver/endings/endings';
+import { Endings } from '../run/endings/endings';
 import { HeldKv } from '../prefill/held-kv';
 
 /** Wall µs between two checks of the remaining work. */
@@ -47,8 +47,7 @@ export class EngineDrain {
     const withdrawn: Promise<void>[] = [];
     const { runs, slot, endings } = this;
     for (const run of runs.all()) {
-      if (run.state === 'moving-on' || !isMeant(run)) continue;
-      slot.guard(() => withdrawn.push(endings.returnJobUncounted(run)));
+      if (isMeant(run)) slot.guard(() => withdrawn.push(endings.withdrawRun(run)));
     }
     return withdrawn;
   }

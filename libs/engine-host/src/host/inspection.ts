@@ -5,7 +5,7 @@ import { EngineSlot } from '../run/engine/engine-slot';
 import { type Run, RunTable } from '../run/runs/run';
 import { EngineStats } from '@baton/telemetry';
 import type { RequestView } from '@baton/transport';
-import { Endings } from '../driver/endings/endings';
+import { Endings } from '../run/endings/endings';
 import { HeldKv } from '../prefill/held-kv';
 import { SourceSide } from '../prefill/source-side';
 import { Executor } from '../run/jobs/executor';
@@ -22,7 +22,6 @@ export class Inspection {
     private readonly endings: Endings,
     private readonly heldKv: HeldKv,
     private readonly source: SourceSide,
-    private readonly stats: EngineStats,
     private readonly log: Log,
     @Optional() private readonly executor?: Executor,
   ) {}
@@ -67,7 +66,7 @@ export class Inspection {
         !view.isAborted &&
         submissionOf(view.epoch) === submissionOf(run.epoch);
       if (isAwaited && !isOrphan) continue;
-      slot.guard(() => endings.dropJob(run));
+      slot.guard(() => endings.end(run, 'drop'));
     }
   }
 
@@ -83,14 +82,12 @@ export class Inspection {
    * resubmits.
    */
   private judge(run: Run, view: RequestView | undefined): void {
-    const { stats, endings } = this;
     const isOrphan = isOrphaned(view);
     if (isOrphan) this.abandon(run.job.requestId);
     const isVoid = view === undefined || view.isAborted || view.stage === 'finished';
     if (!isVoid && !isOrphan && view.epoch === run.epoch) return;
-    if (isOrphan || view?.isAborted === true) stats.add('runs_aborted');
-    else endings.uncountRun(run);
-    endings.dropJob(run);
+    const isUnawaited = isOrphan || view?.isAborted === true;
+    this.endings.end(run, isUnawaited ? 'abandon' : 'void');
   }
 
   private abandon(requestId: string): void {

@@ -4,7 +4,7 @@ import type { EngineMessage } from '@baton/contract';
 import { unreachable } from '@baton/kernel';
 import { Mailbox, type MailReaders } from '../run/engine/mailbox';
 import { RunTable } from '../run/runs/run';
-import { Endings } from '../driver/endings/endings';
+import { Endings } from '../run/endings/endings';
 import { SourceSide } from '../prefill/source-side';
 import { TargetSide } from '../decode/target-side';
 import { Executor } from '../run/jobs/executor';
@@ -75,7 +75,7 @@ export class MailDelivery implements MailReaders, OnModuleInit {
     const { runs, endings, source, intake } = this;
     for (const requestId of requestIds) {
       const run = runs.get(requestId);
-      if (run) endings.abortRun(run);
+      if (run) endings.end(run, 'abort');
       else source.dropRequest(requestId, 0, 'aborted');
     }
     intake.wake();

@@ -7,7 +7,7 @@ import {
 import { Broker, Log, Wall } from '../run/tokens';
 import type { Alarm } from '@baton/clock';
 import { EngineSlot } from '../run/engine/engine-slot';
-import { FinishedRuns } from '../driver/endings/finished-runs';
+import { FinishedRuns } from '../run/endings/finished-runs';
 import { SourceTimeout } from '../decode/source-timeout';
 import { TargetSide } from '../decode/target-side';
 import { Executor } from '../run/jobs/executor';

@@ -3,8 +3,8 @@ import { Routing } from '../run/tokens';
 import { emptyFrameEntry, type KvTransferParams } from '@baton/contract';
 import { Frames } from '../run/runs/frames';
 import { isRunOver, type Run } from '../run/runs/run';
-import { Endings } from '../driver/endings/endings';
-import { FaultPlan } from '../driver/endings/fault-plan';
+import { Endings } from '../run/endings/endings';
+import { FaultPlan } from '../run/engine/fault-plan';
 
 /** The largest value of a field of a frame entry. */
 const MOST_SINCE_ARRIVAL_US = 2 ** 32 - 1;
@@ -42,7 +42,7 @@ export class Handoff {
 
   /** Passes the request and the name of its KV to decode; run and job end. */
   async pass(run: Run, held: HeldPrompt): Promise<void> {
-    if (await this.send(run, held, true)) this.endings.passOn(run);
+    if (await this.send(run, held, true)) this.endings.end(run, 'handOn');
   }
 
   /** Like `pass`, but run and job continue. False when the run has ended by then. */
@@ -65,7 +65,7 @@ export class Handoff {
     if (isOurs) faults?.reached('handed-over');
     if (isRunOver(run)) return false;
     if (isOurs) this.addHandoffFrame(run, heldUs);
-    else endings.dropJob(run);
+    else endings.end(run, 'drop');
     return isOurs;
   }
 

@@ -3,7 +3,7 @@ import { EngineStats } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
 import { Frames } from '../run/runs/frames';
 import { isRunOver, type Run } from '../run/runs/run';
-import { Endings } from '../driver/endings/endings';
+import { Endings } from '../run/endings/endings';
 
 /** The answer of a prefill leg to an outside router. */
 @Injectable()
@@ -24,13 +24,13 @@ export class RouterAnswer {
     const isOurs = await run.taken.finishJob({ epoch: run.epoch, result });
     if (isRunOver(run)) return;
     if (!isOurs) {
-      endings.dropJob(run);
+      endings.end(run, 'drop');
       return;
     }
     run.emitted = 1;
     stats.add('generation_tokens');
     this.addEndFrame(run, payload);
-    endings.passOn(run);
+    endings.end(run, 'handOn');
   }
 
   private addEndFrame(run: Run, tail: string): void {

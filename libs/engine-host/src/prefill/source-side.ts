@@ -9,8 +9,8 @@ import { EngineSlot, WakeUp } from '../run/engine/engine-slot';
 import { Mailbox } from '../run/engine/mailbox';
 import { type Run } from '../run/runs/run';
 import { EngineStats } from '@baton/telemetry';
-import type { DropReason } from '../driver/endings/endings';
-import { FaultPlan } from '../driver/endings/fault-plan';
+import type { DropReason } from '../run/endings/ending-table';
+import { FaultPlan } from '../run/engine/fault-plan';
 import { type Held, HeldKv } from './held-kv';
 
 type Action<K extends SourceAction['kind']> = Extract<SourceAction, { kind: K }>;

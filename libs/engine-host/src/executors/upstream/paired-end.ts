@@ -1,7 +1,7 @@
 import { type LegFailure, submissionOf } from '@baton/contract';
 import { LiveClock } from '@baton/clock';
 import { Injectable } from '@nestjs/common';
-import { Endings } from '../../driver/endings/endings';
+import { Endings } from '../../run/endings/endings';
 import { FailedFetches } from '../../decode/failed-fetches';
 import { HostOptions, Ledger, Log } from '../../run/tokens';
 import { EngineIdentity } from '../../run/engine/engine-identity';
@@ -36,8 +36,7 @@ export class PairedEnd {
   }
 
   fail(run: Run, failure: LegFailure): void {
-    if ('status' in failure) this.endings.failRequestUpstream(run, failure);
-    else this.endings.failRequest(run, failure.code);
+    this.endings.failRequest(run, 'status' in failure ? failure : failure.code);
   }
 
   /** Ends or retries the request after the prefill leg of `run` has failed during decode's leg. */
@@ -46,7 +45,7 @@ export class PairedEnd {
       if (await this.isSettled(run, failure)) break;
       await this.pause();
     }
-    if (!isRunOver(run)) this.endings.passOn(run);
+    this.endings.end(run, 'handOn');
   }
 
   private async isSettled(run: Run, failure: LegFailure): Promise<boolean> {

@@ -9,7 +9,7 @@ import {
   type LegFailure,
   submissionOf,
 } from '@baton/contract';
-import { Endings } from '../../driver/endings/endings';
+import { Endings } from '../../run/endings/endings';
 import { FailedFetches } from '../../decode/failed-fetches';
 import { EXECUTED, Handoff, type HeldPrompt } from '../../prefill/handoff';
 import type { Executor, ExecutorNumbers } from '../../run/jobs/executor';
@@ -174,7 +174,7 @@ export class UpstreamExecutor implements Executor, BeforeApplicationShutdown {
     const leg = run && this.legs.get(run);
     if (run === undefined || leg === undefined) return;
     if (failure === undefined) {
-      if (leg.isPaired && run.epoch === epoch) this.endings.dropJob(run);
+      if (leg.isPaired && run.epoch === epoch) this.endings.end(run, 'drop');
       return;
     }
     // A leg that has begun to answer has already used its prompt.
@@ -220,7 +220,7 @@ export class UpstreamExecutor implements Executor, BeforeApplicationShutdown {
     const params = prefill.decodeLegParams(answer);
     if (isRunOver(run)) return;
     if (leg.isPaired) {
-      this.endings.passOn(run);
+      this.endings.end(run, 'handOn');
       return;
     }
     run.state = 'moving-on';
@@ -341,7 +341,7 @@ export class UpstreamExecutor implements Executor, BeforeApplicationShutdown {
   private onFailure(run: Run, leg: ActiveLeg, error: unknown): void {
     if (isRunOver(run) || leg.controller.signal.aborted) return;
     const failure = this.failureOf(run, error);
-    if (failure === undefined) this.slot.guard(() => this.endings.returnJob(run));
+    if (failure === undefined) this.slot.guard(() => this.endings.end(run, 'giveBack'));
     else if (leg.isPaired) void this.pairedEnd.endRequest(run, failure);
     else if (this.isFinal(run, leg, failure)) this.fail(run, leg, failure);
     else this.beginAnew(run);
@@ -388,7 +388,7 @@ export class UpstreamExecutor implements Executor, BeforeApplicationShutdown {
     this.tally.retried();
     this.publishState(run, 'restarted');
     if (run.stage === 'decode') this.failed.onSourceGone(run);
-    else this.endings.returnJob(run);
+    else this.endings.end(run, 'giveBack');
   }
 
   /** Sends prefill the message that no decode engine fetches its blocks of this run. */

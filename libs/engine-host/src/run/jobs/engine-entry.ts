@@ -7,8 +7,8 @@ import { StepLoop } from '../engine/step-loop';
 import { KvEvents } from '../observers/kv-events';
 import { IncomingRuns, type Run, RunTable } from '../runs/run';
 import { HostOptions } from '../tokens';
-import { Endings } from '../../driver/endings/endings';
-import { JobFaults } from '../../driver/endings/job-faults';
+import { Endings } from '../endings/endings';
+import { JobFaults } from '../faults/job-faults';
 
 /** What the engine does with a sequence. */
 export type EntryMode = SequenceSpec['mode'];

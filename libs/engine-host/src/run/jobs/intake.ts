@@ -11,7 +11,7 @@ import { Room } from '@baton/policies';
 import { engineQueue, sharedQueue } from '../../routing/job-routing';
 import { EngineStats } from '@baton/telemetry';
 import type { ConsumeOptions, JobConsumer, QueueName, TakenJob } from '@baton/transport';
-import { Endings } from '../../driver/endings/endings';
+import { Endings } from '../endings/endings';
 import { Executor } from './executor';
 import { DecodeStage, PrefillStage } from '../stages';
 import { stageOf } from './run-starter';
@@ -173,7 +173,7 @@ export class Intake implements BeforeApplicationShutdown {
     const { runs, endings, identity } = this;
     const { job } = taken;
     if (!this.isOpen) {
-      endings.returnTakenUncounted(taken);
+      endings.returnJob(taken);
       return;
     }
     const former = runs.get(job.requestId);
@@ -193,16 +193,14 @@ export class Intake implements BeforeApplicationShutdown {
    * new lock.
    */
   private replace(former: Run, job: EngineJob): void {
-    const { endings } = this;
-    if (former.job.submission === job.submission) endings.supersedeRun(former);
-    else endings.dropJob(former);
+    const isSame = former.job.submission === job.submission;
+    this.endings.end(former, isSame ? 'supersede' : 'drop');
   }
 
   private loseLock(taken: TakenJob): void {
     const { runs, stats, endings } = this;
     const run = runs.get(taken.job.requestId);
     stats.add('job_locks_lost');
-    if (run?.taken !== taken || run.state === 'moving-on') return;
-    endings.supersedeRun(run);
+    if (run?.taken === taken) endings.end(run, 'loseLock');
   }
 }

@@ -14,9 +14,9 @@ import { TimelineFacts } from '../observers/timeline-facts';
 import { routedTo } from '../../routing/job-routing';
 import { EngineStats } from '@baton/telemetry';
 import type { HandoffRecord, RunPermit, TakenJob } from '@baton/transport';
-import { Endings } from '../../driver/endings/endings';
-import { FaultPlan } from '../../driver/endings/fault-plan';
-import { JobFaults } from '../../driver/endings/job-faults';
+import { Endings } from '../endings/endings';
+import { FaultPlan } from '../engine/fault-plan';
+import { JobFaults } from '../faults/job-faults';
 import { TakenJobs } from './taken-jobs';
 
 /** Makes runs of taken jobs, with the instant of the take. */
@@ -114,7 +114,7 @@ export class RefusedRuns {
       const { queue, job } = routedTo('prefill', run.job, undefined);
       await jobs.add(queue, [{ ...job, submission: permit.submission }]);
     }
-    if (run.state === 'moving-on') slot.guard(() => endings.passOn(run));
+    slot.guard(() => endings.end(run, 'handOn'));
   }
 }
 
@@ -146,7 +146,7 @@ export class RunStarter {
     const run = this.newRuns.open(taken);
     this.begin(run, startWork).catch((error: unknown) => {
       this.log.debug({ err: error, requestId: run.job.requestId }, 'run not begun');
-      if (run.state !== 'over') this.slot.guard(() => this.endings.returnJob(run));
+      this.slot.guard(() => this.endings.end(run, 'giveBack'));
     });
   }
 
@@ -157,7 +157,7 @@ export class RunStarter {
     // A job of a shared queue was taken with its permit.
     const permit = await (run.taken.permit ?? this.requestPermit(run));
     if (run.state === 'over') {
-      if (permit.kind === 'run') endings.uncountRun({ ...run, epoch: permit.epoch });
+      if (permit.kind === 'run') endings.excuseRun(run.job.requestId, permit.epoch);
       return;
     }
     if (permit.kind !== 'run') {

@@ -3,7 +3,7 @@ import { emptyFrameEntry, type EndReason, type EngineMessage } from '@baton/cont
 import { type FrameOutbox, Frames } from '../runs/frames';
 import type { KeptPayloads } from '../runs/kept-payloads';
 import { RunTable } from '../runs/run';
-import { FinishedRuns } from '../../driver/endings/finished-runs';
+import { FinishedRuns } from '../endings/finished-runs';
 
 /**
  * Sends missed frames again to an API process, for a sequence of this engine that runs or ended

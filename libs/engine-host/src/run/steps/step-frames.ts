@@ -8,7 +8,7 @@ import { EngineSlot } from '../engine/engine-slot';
 import { Frames } from '../runs/frames';
 import { type Run, RunTable } from '../runs/run';
 import { EngineStats } from '@baton/telemetry';
-import { JobFaults } from '../../driver/endings/job-faults';
+import { JobFaults } from '../faults/job-faults';
 
 const MAX_OFFSET_US = 0xffff;
 

@@ -15,7 +15,7 @@ import { EngineSlot } from '../../run/engine/engine-slot';
 import { Frames } from '../../run/runs/frames';
 import type { Run } from '../../run/runs/run';
 import { StepLoop } from '../../run/engine/step-loop';
-import { Endings } from './endings';
+import { Endings } from '../endings/endings';
 
 type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>;
 
