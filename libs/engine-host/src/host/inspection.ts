@@ -3,7 +3,6 @@ import { Ledger, Log } from '../run/tokens';
 import { submissionOf } from '@baton/contract';
 import { EngineSlot } from '../run/engine/engine-slot';
 import { type Run, RunTable } from '../run/runs/run';
-import { EngineStats } from '@baton/telemetry';
 import type { RequestView } from '@baton/transport';
 import { Endings } from '../run/endings/endings';
 import { HeldKv } from '../prefill/held-kv';
