@@ -23,6 +23,7 @@ import { LiveMembership, WorkerHosts } from '@baton/engine-host';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ManualWallClock } from '../../libs/clock/test/manual-wall-clock';
 import { poolFor, scenarioWith, workloadOf } from '../../libs/simulation/test/test-scenario';
+import { STAGE_WAYS } from '../../libs/engine-host/test/stage-ways';
 
 const INTERVAL_US = secondsToUs(1);
 const BOUNDS = {
@@ -141,7 +142,14 @@ async function live(given: Case, samples: readonly ClusterSample[]): Promise<str
   const config = defaultConfig({ topology: '1P1D', dataParallelSize: given.ranks });
   const log = createLogger({ name: 'test', level: 'silent' });
   const engines = { prefill: 1, decode: 1 };
-  const hosts = await WorkerHosts.start({ config, engines, transport: back, log, wall });
+  const hosts = await WorkerHosts.start({
+    stages: STAGE_WAYS,
+    config,
+    engines,
+    transport: back,
+    log,
+    wall,
+  });
   const starter = { start: hosts.join.bind(hosts) };
   const membership = new LiveMembership({ config, transport: front, starter, wall });
   let scrapes = 0;

@@ -2,7 +2,7 @@ import { simulate } from '@baton/simulation';
 import type { EngineOptions } from '@baton/engine';
 import { describe, expect, it } from 'vitest';
 import { poolFor, scenarioWith, workloadOf } from '../../libs/simulation/test/test-scenario';
-import type { EngineHost } from '../../libs/engine-host/src/driver/host/engine-host';
+import type { EngineHost } from '../../libs/engine-host/src/host/engine-host';
 import { World } from '../../libs/engine-host/test/test-world';
 import { engineQueue } from '../../libs/engine-host/src/routing/job-routing';
 
@@ -65,7 +65,7 @@ async function live(engineOf: readonly number[], fetchesCache: boolean): Promise
   const hosts = [await join(0)];
   const events = [
     { atUs: JOIN_US, happen: async () => void hosts.push(await join(STARTUP_US)) },
-    { atUs: LEAVE_US, happen: async () => void hosts[1]?.stop(Infinity) },
+    { atUs: LEAVE_US, happen: async () => void world.stop(hosts[1]!, Infinity) },
     ...Array.from({ length: WORKLOAD.count }, (_, row) => ({
       atUs: WORKLOAD.arrivalUs[row]!,
       happen: async () => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiServer } from '../../apps/api/src/api-server';
 import { PrivateRedis } from '../support/redis-server';
 import { waitUntil } from '../support/wait';
+import { STAGE_WAYS } from '../../libs/engine-host/test/stage-ways';
 
 const MESSAGES = [{ role: 'user', content: 'Hello.' }];
 
@@ -32,7 +33,13 @@ describe('an API whose Redis is silent', () => {
     const log = createLogger({ name: 'test', level: 'silent' });
     front = await connectRedisTransport({ url, times: TIMES });
     back = await connectRedisTransport({ url });
-    workers = await WorkerHosts.start({ config, engines: { aggregated: 1 }, transport: back, log });
+    workers = await WorkerHosts.start({
+      stages: STAGE_WAYS,
+      config,
+      engines: { aggregated: 1 },
+      transport: back,
+      log,
+    });
     api = await ApiServer.start({ config, transport: front, log });
     await waitUntil(async () => (await get('/health/ready')) === 200, { what: 'it is ready' });
   });

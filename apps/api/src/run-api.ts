@@ -20,6 +20,8 @@ import {
   InProcessHub,
   type Transport,
 } from '@baton/transport';
+import { DecodeWay } from '../../decode/src/decode-way';
+import { PrefillWay } from '../../prefill/src/prefill-way';
 import { ApiServer } from './api-server';
 import { SupervisorLink } from './endpoints/admin/supervisor-link';
 import { apiProcessesOf } from './processes/count';
@@ -91,7 +93,8 @@ async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
   const hub = new InProcessHub(transportTimes(config));
   const [front, back] = [attachInProcess(hub), attachInProcess(hub)];
   const engines = parseTopology(config.topology);
-  const hosts = await WorkerHosts.start({ config, engines, transport: back, log });
+  const stages = { prefill: PrefillWay, decode: DecodeWay };
+  const hosts = await WorkerHosts.start({ config, engines, stages, transport: back, log });
   const starter = { start: hosts.join.bind(hosts) };
   const server = await ApiServer.start({ config, transport: front, log, starter });
   const { membership } = server;

@@ -3,6 +3,7 @@ import { type EngineLoad, type EnginePresence, type Stage, STAGES } from '@baton
 import { createLogger } from '@baton/telemetry';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
 import { WorkerHosts } from '@baton/engine-host';
+import { STAGE_WAYS } from '../../../libs/engine-host/test/stage-ways';
 import { ApiServer } from '../src/api-server';
 import { until } from './until';
 
@@ -41,7 +42,8 @@ export class ClusterFixture {
       if (engines === 0) continue;
       const transport = attachInProcess(hub);
       transports.push(transport);
-      const options = { config, engines: { [role]: engines }, transport, log };
+      const stages = STAGE_WAYS;
+      const options = { config, stages, engines: { [role]: engines }, transport, log };
       workers.set(role, await WorkerHosts.start(options));
     }
     const front = attachInProcess(hub);

@@ -1,5 +1,10 @@
 import 'reflect-metadata';
 import { runWorker } from '@baton/engine-host';
-import { PrefillModule } from './prefill.module';
+import { DecodeWay } from '../../decode/src/decode-way';
+import { PrefillWay } from './prefill-way';
 
-void runWorker({ roles: ['prefill'], module: PrefillModule.forRoot });
+/**
+ * Prefill engines. They need the way of decode as well: an order can give an engine another role,
+ * and a client can attach KV to the port of any engine.
+ */
+void runWorker({ roles: ['prefill'], stages: { prefill: PrefillWay, decode: DecodeWay } });

@@ -8,7 +8,10 @@ import { buildStepTimeModel } from '@baton/step-time';
 import { createLogger } from '@baton/telemetry';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
 import { ManualWallClock, settle } from '../../clock/test/manual-wall-clock';
-import { EngineHost, type HostOptions } from '../src/driver/host/engine-host';
+import { STAGE_WAYS } from './stage-ways';
+import type { EngineHost } from '../src/host/engine-host';
+import type { HostOptions } from '../src/run/tokens';
+import { EngineRanks } from '../src/worker/engine-ranks';
 
 /** 20 ms per prompt, 10 ms per token, for any batch. */
 export const PROMPT_US = 20_000;
@@ -55,7 +58,7 @@ export class World {
   readonly api: Transport = attachInProcess(this.hub);
   readonly received = new Map<number, Received[]>();
   private readonly locks: (() => void)[] = [];
-  private readonly hosts: { host: EngineHost; transport: Transport }[] = [];
+  private readonly hosts: { host: EngineHost; ranks: EngineRanks; transport: Transport }[] = [];
 
   static async open(): Promise<World> {
     const world = new World();
@@ -65,21 +68,22 @@ export class World {
   }
 
   async host(role: Stage, options: WorldOptions = {}): Promise<EngineHost> {
-    const engine = { ...ENGINE, ...options.engine };
     const transport = attachInProcess(this.hub);
     this.watchLocks(transport);
-    const host = new EngineHost(
-      { ...hostOptions(role, engine, options), ...options.host },
-      {
+    const ranks = new EngineRanks(role, 1, () => ({
+      options: hostOptions(role, options),
+      site: {
+        stages: STAGE_WAYS,
         transport: options.wrap?.(transport) ?? transport,
         clock: new LiveClock(this.wall, options.speedup ?? 1),
         log: createLogger({ name: role, level: 'silent' }),
         ...(options.routing === undefined ? {} : { routing: options.routing }),
         ...(options.endProcess === undefined ? {} : { endProcess: options.endProcess }),
       },
-    );
-    this.hosts.push({ host, transport });
-    await host.start();
+    }));
+    await ranks.start();
+    const host = ranks.hosts[0]!;
+    this.hosts.push({ host, ranks, transport });
     return host;
   }
 
@@ -160,10 +164,15 @@ export class World {
     return this.hosts.reduce((sum, { host }) => sum + host.presence().gauges.kvUsage, 0);
   }
 
+  /** Drains an engine and removes it from the cluster. */
+  stop(host: EngineHost, timeoutMs: number): Promise<void> {
+    return this.placed(host).ranks.stop(timeoutMs);
+  }
+
   /** Ends a process like `kill -9`: without a message, and nothing continues. */
   async kill(host: EngineHost): Promise<void> {
     host.loop.stop();
-    const transport = this.hosts.find((each) => each.host === host)!.transport;
+    const { transport } = this.placed(host);
     transport.bus.publish = () => undefined;
     await transport.close();
   }
@@ -176,6 +185,10 @@ export class World {
   /** Reports lost locks, as a consumer does when the broker has given its jobs to another one. */
   loseLocks(): void {
     for (const lose of this.locks.splice(0)) lose();
+  }
+
+  private placed(host: EngineHost): { ranks: EngineRanks; transport: Transport } {
+    return this.hosts.find((each) => each.host === host)!;
   }
 
   private watchLocks({ jobs }: Transport): void {
@@ -224,7 +237,8 @@ const ENGINE: EngineOptions = {
   warmupSteps: 0,
 };
 
-function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): HostOptions {
+export function hostOptions(role: Stage, world: WorldOptions = {}): HostOptions {
+  const engine = { ...ENGINE, ...world.engine };
   const build = world.buildEngine ?? ((options: EngineOptions) => new Engine(options));
   return {
     role,
@@ -259,5 +273,6 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
     faults: { crashAfter: undefined, failReads: 0, seed: 1 },
     publishesLoad: false,
     publishesTimelines: true,
+    ...world.host,
   };
 }

@@ -4,6 +4,7 @@ import type { Dialect } from '@baton/openai';
 import { createLogger } from '@baton/telemetry';
 import { attachInProcess, type Transport } from '@baton/transport';
 import { WorkerHosts } from '@baton/engine-host';
+import { STAGE_WAYS } from '../../../libs/engine-host/test/stage-ways';
 import { ApiFixture } from '../../../apps/api/test/api-fixture';
 import { until } from '../../../apps/api/test/until';
 
@@ -49,7 +50,13 @@ export class LiveCluster {
     const fixture = await ApiFixture.start({ config, engines: [] });
     const log = createLogger({ name: 'engines', level: 'silent' });
     const transport: Transport = attachInProcess(fixture.hub);
-    const hosts = await WorkerHosts.start({ config, engines, transport, log });
+    const hosts = await WorkerHosts.start({
+      config,
+      engines,
+      stages: STAGE_WAYS,
+      transport,
+      log,
+    });
     await until(async () => (await fetch(`${fixture.api.url}/health/ready`)).ok);
     return new LiveCluster(dialect, layout, fixture, { hosts, transport });
   }

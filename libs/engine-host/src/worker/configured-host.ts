@@ -1,8 +1,8 @@
 import { type BatonConfig, startupTimes, type EngineSetup } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import { type HostOptions } from '../driver/host/engine-host';
-import { UNLIMITED } from '../driver/handoff/source-side';
-import { publishers } from '../live-engine/observers/load-publisher';
+import type { HostOptions } from '../run/tokens';
+import { UNLIMITED } from '../prefill/source-side';
+import { publishers } from '../run/observers/load-publisher';
 import { Engine, type EngineOptions } from '@baton/engine';
 import { executedBy } from '../executors/upstream/executed-by';
 import { type ServerAddress } from '../executors/server/executing';
@@ -37,7 +37,7 @@ function workOf(
   config: BatonConfig,
   role: Stage,
   { options, upstream }: ExecutingSetup,
-): Pick<HostOptions, 'buildEngine' | 'newExecutor'> {
+): Pick<HostOptions, 'buildEngine' | 'executor'> {
   if (upstream !== undefined) return executedBy(upstream, { config, role, options });
   return {
     buildEngine: (watcher, kvPool) =>

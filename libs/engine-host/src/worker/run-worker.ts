@@ -10,16 +10,17 @@ import type { ChildMessage, Stage } from '@baton/contract';
 import { formatTopology, parseEngines, TopologyError } from '@baton/policies';
 import { processLogger } from '@baton/telemetry';
 import { connectRedisTransport } from '@baton/transport';
-import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Stages } from '../engine.module';
 import type { WorkerDependencies } from './engines.module';
+import { WorkerModule } from './worker.module';
 import { WorkerHosts, type WorkerHostsOptions } from './worker-hosts';
 
 export interface WorkerProcessOptions {
   /** Roles of this app; the first is the default. */
   readonly roles: readonly Stage[];
-  readonly module: (dependencies: WorkerDependencies) => DynamicModule;
+  readonly stages: Stages;
 }
 
 interface Parts extends WorkerDependencies {
@@ -36,7 +37,7 @@ export async function runWorker(options: WorkerProcessOptions): Promise<void> {
   try {
     const config = configFromEnv();
     const role = roleOf(config, options.roles);
-    const parts = await startParts(config, role, options.module);
+    const parts = await startParts(config, role, options.stages);
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.once(signal, () => void end(parts));
     }
@@ -73,11 +74,7 @@ function roleOf(config: BatonConfig, roles: readonly Stage[]): Stage {
   return known;
 }
 
-async function startParts(
-  config: BatonConfig,
-  role: Stage,
-  module: WorkerProcessOptions['module'],
-): Promise<Parts> {
+async function startParts(config: BatonConfig, role: Stage, stages: Stages): Promise<Parts> {
   const { redis, redisPrefix: prefix } = config;
   if (redis === undefined) {
     throw new UsageError('a worker process needs --redis URL (or REDIS_URL).');
@@ -91,11 +88,11 @@ async function startParts(
     times,
   });
   // A failed start of an engine ends the process: a restart has what this one lacks.
-  const options = { config, transport, log, onFailure: endWith };
+  const options = { config, stages, transport, log, onFailure: endWith };
   const hosts = await WorkerHosts.start({ ...options, engines: enginesOf(config, role) });
   const dependencies = { config, maxModelLen, hosts, transport, log };
   const app = await NestFactory.create<NestFastifyApplication>(
-    module(dependencies),
+    WorkerModule.forRoot(dependencies),
     new FastifyAdapter(),
     { logger: false, abortOnError: false },
   );

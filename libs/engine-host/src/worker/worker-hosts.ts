@@ -14,9 +14,11 @@ import {
   type Stage,
   STAGES,
 } from '@baton/contract';
-import { EngineHost, type HostOptions } from '../driver/host/engine-host';
-import { StepBarrier } from '../live-engine/engine/step-barrier';
-import { StepLog } from '../live-engine/observers/step-log';
+import type { Stages } from '../engine.module';
+import type { EngineHost } from '../host/engine-host';
+import type { HostOptions } from '../run/tokens';
+import { StepBarrier } from '../run/engine/step-barrier';
+import { StepLog } from '../run/observers/step-log';
 import { executes, type ServerAddress, upstreamAt } from '../executors/server/executing';
 import { LocalServers } from '../executors/llamacpp/local-servers';
 import { parseTopology, watchedScheduling, liveWatch } from '@baton/policies';
@@ -32,6 +34,7 @@ export interface WorkerHostsOptions {
   readonly config: BatonConfig;
   /** Engines of this process by role. */
   readonly engines: Readonly<Partial<Record<Stage, number>>>;
+  readonly stages: Stages;
   readonly transport: Transport;
   readonly log: Logger;
   /** The machine's by default. */
@@ -55,7 +58,7 @@ export class WorkerHosts {
   private named = 0;
   /** Hosts created so far, by role. */
   private readonly created = new Map<Stage, number>();
-  private readonly engines = new Set<EngineRanks>();
+  readonly engines = new Set<EngineRanks>();
   /** Draining engines, and the role that replaces each. */
   private readonly leaving = new Map<EngineRanks, Stage | undefined>();
   private readonly roles = new Map<Stage, Promise<RoleParts>>();
@@ -155,20 +158,24 @@ export class WorkerHosts {
   }
 
   private newEngine(role: Stage, { setup, routing }: RoleParts): EngineRanks {
-    const { config, transport, log } = this.options;
+    const { config, stages, transport, log } = this.options;
     const clock = new LiveClock(this.wall, config.speedup);
     const barrier = barrierFor(setup, clock);
     const engine: EngineRanks = new EngineRanks(role, config.dataParallelSize, (rank) => {
       const options = { ...this.optionsFor(role, setup), ...this.nextIndex(role) };
       const dataParallel = rank && { ...rank, barrier };
-      return new EngineHost(dataParallel === undefined ? options : { ...options, dataParallel }, {
-        clock,
-        transport,
-        log,
-        routing,
-        tracer: this.tracing?.tracer,
-        onOrder: (order) => void this.carryOutOrder(engine, order),
-      });
+      return {
+        options: dataParallel === undefined ? options : { ...options, dataParallel },
+        site: {
+          stages,
+          clock,
+          transport,
+          log,
+          routing,
+          tracer: this.tracing?.tracer,
+          onOrder: (order) => void this.carryOutOrder(engine, order),
+        },
+      };
     });
     this.local.lend(engine);
     return engine;

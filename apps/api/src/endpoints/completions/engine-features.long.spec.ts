@@ -5,6 +5,7 @@ import { WorkerHosts } from '@baton/engine-host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture, readStream } from '../../../test/api-fixture';
 import { until } from '../../../test/until';
+import { STAGE_WAYS } from '../../../../../libs/engine-host/test/stage-ways';
 
 interface Completion {
   readonly choices: readonly { readonly text: string; readonly finish_reason: string }[];
@@ -28,6 +29,7 @@ class Setting {
     const transport = attachInProcess(fixture.hub);
     const log = createLogger({ name: 'engines', level: 'silent' });
     const hosts = await WorkerHosts.start({
+      stages: STAGE_WAYS,
       config,
       transport,
       log,

@@ -332,8 +332,8 @@ describe('legs that are sent at once', () => {
     await paired('mooncake', scripts, { engines: 2 });
     const answer = cluster.post({ ...ASKED, stream: true });
     await until(() => decode.seen.length === 1 && prefill.seen.length === 1);
-    const hosts = cluster.workers.get('prefill')?.hosts ?? [];
-    await hosts.find(({ runs }) => runs.size > 0)?.stop(0);
+    const engines = [...(cluster.workers.get('prefill')?.engines ?? [])];
+    await engines.find(({ hosts }) => hosts[0]!.runs.size > 0)?.stop(0);
     expect((await readStream(await answer)).text).toBe('one é');
     expectPairs(2);
   });

@@ -197,8 +197,8 @@ describe('stages that execute on servers', () => {
       );
       const answer = post({ ...BODY, stream: true });
       await until(() => decode.seen.length === 1);
-      const hosts = cluster.workers.get('decode')?.hosts ?? [];
-      await hosts.find(({ runs }) => runs.size > 0)?.stop(0);
+      const engines = [...(cluster.workers.get('decode')?.engines ?? [])];
+      await engines.find(({ hosts }) => hosts[0]!.runs.size > 0)?.stop(0);
       expect((await readStream(await answer)).text).toBe('one é');
       const names = decode.seen.map(({ body }) => body['kv_transfer_params']);
       expect(names).toMatchObject([{ remote_request_id: 'r1' }, { remote_request_id: 'r2' }]);

@@ -1,6 +1,8 @@
 import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import type { HostOptions } from '../../driver/host/engine-host';
+import { Executor } from '../../run/jobs/executor';
+import type { HostOptions } from '../../run/tokens';
+import { PairedEnd } from './paired-end';
 import type { EngineOptions } from '@baton/engine';
 import { executorOf, readUpstreamCa, type ServerAddress } from '../server/executing';
 import { IdleEngine } from './idle-engine';
@@ -8,7 +10,7 @@ import { type KvConnector, NIXL_PULL, NO_TRANSFER } from './kv-connector';
 import { Mooncake } from './mooncake';
 import { NixlPush } from './nixl-push';
 import { Sglang } from './sglang';
-import { UpstreamExecutor } from './upstream-executor';
+import { Upstream, UpstreamExecutor } from './upstream-executor';
 import { UpstreamServer } from '../server/upstream-server';
 
 export interface ExecutedEngine {
@@ -21,17 +23,19 @@ export interface ExecutedEngine {
 export function executedBy(
   address: ServerAddress,
   engine: ExecutedEngine,
-): Pick<HostOptions, 'buildEngine' | 'newExecutor'> {
+): Pick<HostOptions, 'buildEngine' | 'executor'> {
   const idle = new IdleEngine(engine.options.numBlocks);
+  const server = serverAt(address, engine.config);
+  const connector = makeConnector(address, engine, server);
+  const metricsEveryMs = engine.config.upstreamMetricsInterval * 1_000;
+  const upstream = new Upstream(server, connector, metricsEveryMs, idle);
   return {
     buildEngine: () => idle,
-    newExecutor: (site, parts) => {
-      idle.running = () => parts.runs.size;
-      const server = serverAt(address, engine.config);
-      const connector = makeConnector(address, engine, server);
-      const metricsEveryMs = engine.config.upstreamMetricsInterval * 1_000;
-      return new UpstreamExecutor(site, parts, { server, connector, metricsEveryMs });
-    },
+    executor: [
+      PairedEnd,
+      { provide: Upstream, useValue: upstream },
+      { provide: Executor, useClass: UpstreamExecutor },
+    ],
   };
 }
 

@@ -1,7 +1,7 @@
 // Reads the record of a hand-over for the decode engine.
 import type { Epoch } from '@baton/contract';
-import { EXECUTED } from '../../driver/handoff/handoff';
-import type { Run } from '../../live-engine/runs/run';
+import { EXECUTED } from '../../prefill/handoff';
+import type { Run } from '../../run/runs/run';
 import type { HandoffRecord } from '@baton/transport';
 
 /** A prefill run whose leg is under way at the same time as decode's. */

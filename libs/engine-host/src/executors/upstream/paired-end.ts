@@ -1,6 +1,12 @@
 import { type LegFailure, submissionOf } from '@baton/contract';
-import type { ExecutorParts, ExecutorSite } from '../../driver/jobs/executor';
-import { isRunOver, type Run } from '../../live-engine/runs/run';
+import { LiveClock } from '@baton/clock';
+import { Injectable } from '@nestjs/common';
+import { Endings } from '../../run/endings/endings';
+import { FailedFetches } from '../../decode/failed-fetches';
+import { HostOptions, Ledger, Log } from '../../run/tokens';
+import { EngineIdentity } from '../../run/engine/engine-identity';
+import { Mailbox } from '../../run/engine/mailbox';
+import { isRunOver, type Run } from '../../run/runs/run';
 
 const TELL_EVERY_US = 500_000;
 /** Most repeats of the message; by then decode has received it or has answered. */
@@ -11,10 +17,17 @@ const MOST_MESSAGES = 20;
  * which run acts: until decode has begun, the prefill run ends or retries the request. Afterwards
  * the decode run does; the message to it is repeated until it has.
  */
+@Injectable()
 export class PairedEnd {
   constructor(
-    private readonly site: ExecutorSite,
-    private readonly parts: ExecutorParts,
+    private readonly identity: EngineIdentity,
+    private readonly options: HostOptions,
+    private readonly ledger: Ledger,
+    private readonly clock: LiveClock,
+    private readonly mailbox: Mailbox,
+    private readonly endings: Endings,
+    private readonly failed: FailedFetches,
+    private readonly log: Log,
   ) {}
 
   /** Whether no other engine may retry. */
@@ -23,8 +36,7 @@ export class PairedEnd {
   }
 
   fail(run: Run, failure: LegFailure): void {
-    if ('status' in failure) this.parts.endings.failRequestUpstream(run, failure);
-    else this.parts.endings.failRequest(run, failure.code);
+    this.endings.failRequest(run, 'status' in failure ? failure : failure.code);
   }
 
   /** Ends or retries the request after the prefill leg of `run` has failed during decode's leg. */
@@ -33,11 +45,11 @@ export class PairedEnd {
       if (await this.isSettled(run, failure)) break;
       await this.pause();
     }
-    if (!isRunOver(run)) this.parts.endings.passOn(run);
+    this.endings.end(run, 'handOn');
   }
 
   private async isSettled(run: Run, failure: LegFailure): Promise<boolean> {
-    const { log } = this.site;
+    const { log } = this;
     try {
       return (await this.endsHere(run, failure)) || !(await this.messageDecode(run, failure));
     } catch (error) {
@@ -48,13 +60,12 @@ export class PairedEnd {
 
   /** Whether this run has ended or retried the request. False: decode has begun. */
   private async endsHere(run: Run, failure: LegFailure): Promise<boolean> {
-    const { transport, options } = this.site;
-    const { failed } = this.parts;
+    const { ledger, options, failed } = this;
     if (!this.isFinal(failure) && options.workerLossPolicy === 'retry') {
       return failed.returnToPrefill(run);
     }
     const result = { reason: 'error', tokens: 0, errorCode: failure.code } as const;
-    const isOurs = await transport.ledger.finishRequest(run.job.requestId, run.epoch, result);
+    const isOurs = await ledger.finishRequest(run.job.requestId, run.epoch, result);
     if (isOurs && !isRunOver(run)) this.fail(run, failure);
     return isOurs;
   }
@@ -64,19 +75,19 @@ export class PairedEnd {
    * retried.
    */
   private async messageDecode(run: Run, failure: LegFailure): Promise<boolean> {
-    const { transport, identity } = this.site;
+    const { ledger, identity } = this;
     const from = identity.engineId;
     const { requestId } = run.job;
-    const [view] = await transport.ledger.inspect([requestId]);
+    const [view] = await ledger.inspect([requestId]);
     const isDecoding = view?.stage === 'decode' && !view.isAborted;
     if (!isDecoding || submissionOf(view.epoch) !== submissionOf(run.epoch)) return false;
     const { epoch } = run;
-    this.parts.mailbox.send(view.engineId, { kind: 'leg-over', from, requestId, epoch, failure });
+    this.mailbox.send(view.engineId, { kind: 'leg-over', from, requestId, epoch, failure });
     return true;
   }
 
   private pause(): Promise<void> {
-    const { wall } = this.site.clock;
+    const { wall } = this.clock;
     return new Promise((resolve) => wall.at(wall.nowUs() + TELL_EVERY_US, resolve));
   }
 }

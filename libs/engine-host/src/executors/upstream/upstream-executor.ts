@@ -1,3 +1,6 @@
+import { LiveClock } from '@baton/clock';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { endQuietly } from '../../run/engine/end-quietly';
 import {
   emptyFrameEntry,
   type EngineMessage,
@@ -6,15 +9,17 @@ import {
   type LegFailure,
   submissionOf,
 } from '@baton/contract';
-import { EXECUTED, type HeldPrompt } from '../../driver/handoff/handoff';
-import {
-  type Executor,
-  type ExecutorNumbers,
-  type ExecutorParts,
-  type ExecutorSite,
-} from '../../driver/jobs/executor';
-import { isRunOver, type Run } from '../../live-engine/runs/run';
-import { KeptPayloads } from '../../live-engine/runs/kept-payloads';
+import { Endings } from '../../run/endings/endings';
+import { FailedFetches } from '../../decode/failed-fetches';
+import { EXECUTED, Handoff, type HeldPrompt } from '../../prefill/handoff';
+import type { Executor, ExecutorNumbers } from '../../run/jobs/executor';
+import { HostOptions, Ledger, Log } from '../../run/tokens';
+import { EngineIdentity } from '../../run/engine/engine-identity';
+import { EngineSlot } from '../../run/engine/engine-slot';
+import { Mailbox } from '../../run/engine/mailbox';
+import { Frames } from '../../run/runs/frames';
+import { isRunOver, type Run, RunTable } from '../../run/runs/run';
+import { KeptPayloads } from '../../run/runs/kept-payloads';
 import type { Incoming } from '@baton/policies';
 import type { HandoffRecord } from '@baton/transport';
 import { LegTally } from '../metrics/leg-tally';
@@ -33,7 +38,8 @@ import {
 import { FINISH_REASON, reasonIn } from './finish-reason';
 import { hasTransfer, isSpent, sourceIn, type PrefillSource } from './handed-over';
 import { HealthWatch } from './health-watch';
-import { type ClientRequest, type KvConnector, NIXL_PULL } from './kv-connector';
+import type { IdleEngine } from './idle-engine';
+import { type ClientRequest, type KvConnector } from './kv-connector';
 import { PairedEnd } from './paired-end';
 
 const LOST_CODES = {
@@ -43,12 +49,16 @@ const LOST_CODES = {
   garbled: 'upstream_garbled',
 } as const satisfies Readonly<Record<UpstreamLost['why'], LegFailure['code']>>;
 
-export interface Upstream {
-  readonly server: UpstreamServer;
-  /** Default: NIXL pull. */
-  readonly connector?: KvConnector;
-  /** Minimum interval between two readings of the server's metrics, in ms. */
-  readonly metricsEveryMs?: number;
+/** The server of an engine. */
+export class Upstream {
+  constructor(
+    readonly server: UpstreamServer,
+    readonly connector: KvConnector,
+    /** Minimum interval between two readings of the server's metrics, in ms. */
+    readonly metricsEveryMs: number,
+    /** Stands in the place of the simulated engine. */
+    readonly engine: IdleEngine,
+  ) {}
 }
 
 /** The server's work for one run. */
@@ -68,42 +78,53 @@ interface ActiveLeg {
  * failure before the first token is retried elsewhere with a new prefill, and a later failure ends
  * the answer.
  */
-export class UpstreamExecutor implements Executor {
+@Injectable()
+export class UpstreamExecutor implements Executor, BeforeApplicationShutdown {
   private readonly legs = new Map<Run, ActiveLeg>();
   private readonly server: UpstreamServer;
   private readonly connector: KvConnector;
-  private readonly pairedEnd: PairedEnd;
   private readonly health: HealthWatch;
   private readonly metrics: MetricsScrape;
   private readonly tally = new LegTally();
   private readonly entry = emptyFrameEntry();
 
   constructor(
-    private readonly site: ExecutorSite,
-    private readonly parts: ExecutorParts,
-    { server, connector = NIXL_PULL, metricsEveryMs = 0 }: Upstream,
+    private readonly identity: EngineIdentity,
+    private readonly options: HostOptions,
+    private readonly ledger: Ledger,
+    private readonly clock: LiveClock,
+    private readonly slot: EngineSlot,
+    private readonly runs: RunTable,
+    private readonly frames: Frames,
+    private readonly endings: Endings,
+    private readonly failed: FailedFetches,
+    private readonly handoff: Handoff,
+    private readonly mailbox: Mailbox,
+    private readonly pairedEnd: PairedEnd,
+    private readonly log: Log,
+    { server, connector, metricsEveryMs, engine }: Upstream,
   ) {
+    engine.running = () => runs.size;
     this.metrics = new MetricsScrape(server, metricsEveryMs);
     this.server = server;
     this.connector = connector;
-    this.pairedEnd = new PairedEnd(site, parts);
-    this.health = new HealthWatch({ server, connector, log: site.log });
+    this.health = new HealthWatch({ server, connector, log });
   }
 
   open(onState: (isUp: boolean) => void): void {
     this.health.start(onState);
   }
 
-  async close(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     this.health.stop();
     for (const { controller } of this.legs.values()) controller.abort();
-    await this.server.close();
+    await endQuietly(this.server.close(), this.log);
   }
 
   /** Zero while the server is down. */
   roomLeft({ sequences }: Incoming): number {
     if (!this.health.isUp) return 0;
-    return this.site.options.facts.maxNumSeqs - this.legs.size - sequences;
+    return this.options.facts.maxNumSeqs - this.legs.size - sequences;
   }
 
   start(run: Run, handoff: HandoffRecord | undefined): void {
@@ -149,11 +170,11 @@ export class UpstreamExecutor implements Executor {
   }
 
   onLegOver({ requestId, epoch, failure }: Extract<EngineMessage, { kind: 'leg-over' }>): void {
-    const run = this.parts.runs.get(requestId);
+    const run = this.runs.get(requestId);
     const leg = run && this.legs.get(run);
     if (run === undefined || leg === undefined) return;
     if (failure === undefined) {
-      if (leg.isPaired && run.epoch === epoch) this.parts.endings.dropJob(run);
+      if (leg.isPaired && run.epoch === epoch) this.endings.end(run, 'drop');
       return;
     }
     // A leg that has begun to answer has already used its prompt.
@@ -167,10 +188,10 @@ export class UpstreamExecutor implements Executor {
     handoff: HandoffRecord | undefined,
     leg: ActiveLeg,
   ): Promise<void> {
-    const stored = await this.site.transport.ledger.getPrompt(run.job.requestId);
+    const stored = await this.ledger.getPrompt(run.job.requestId);
     if (isRunOver(run)) return;
     if (stored === undefined) {
-      this.parts.endings.failRequest(run, 'engine_error');
+      this.endings.failRequest(run, 'engine_error');
       return;
     }
     const { text, ...fields } = JSON.parse(stored.toString()) as ExecutedRequest;
@@ -199,11 +220,11 @@ export class UpstreamExecutor implements Executor {
     const params = prefill.decodeLegParams(answer);
     if (isRunOver(run)) return;
     if (leg.isPaired) {
-      this.parts.endings.passOn(run);
+      this.endings.end(run, 'handOn');
       return;
     }
     run.state = 'moving-on';
-    await this.parts.handoff.pass(run, this.held(params));
+    await this.handoff.pass(run, this.held(params));
   }
 
   /**
@@ -212,13 +233,13 @@ export class UpstreamExecutor implements Executor {
    */
   private async handOverEarly(run: Run, leg: ActiveLeg, params: Body): Promise<boolean> {
     run.state = 'moving-on';
-    const held = { ...this.held(params), prefillEngineId: this.site.identity.engineId };
-    leg.isPaired = await this.parts.handoff.offer(run, held);
+    const held = { ...this.held(params), prefillEngineId: this.identity.engineId };
+    leg.isPaired = await this.handoff.offer(run, held);
     return leg.isPaired;
   }
 
   private held(params: Body | undefined): HeldPrompt {
-    const heldUs = this.site.clock.wall.nowUs();
+    const heldUs = this.clock.wall.nowUs();
     return { params: (params ?? {}) as unknown as KvTransferParams, generation: EXECUTED, heldUs };
   }
 
@@ -242,10 +263,10 @@ export class UpstreamExecutor implements Executor {
     if (handoff === undefined) return undefined;
     const { params, generation } = handoff;
     if (generation === EXECUTED) return hasTransfer(handoff) ? { ...params } : undefined;
-    const from = this.site.identity.engineId;
+    const from = this.identity.engineId;
     const { requestId } = run.job;
     const message = { kind: 'release', from, requestId, generation } as const;
-    this.parts.mailbox.send(params.remote_engine_id ?? '', message);
+    this.mailbox.send(params.remote_engine_id ?? '', message);
     return undefined;
   }
 
@@ -273,15 +294,15 @@ export class UpstreamExecutor implements Executor {
   private publishEvent(run: Run, payload: string): void {
     this.health.succeeded();
     (run.payloads ??= new KeptPayloads()).add(payload);
-    if (run.emitted === 0) run.firstTokenUs = this.site.clock.nowUs();
+    if (run.emitted === 0) run.firstTokenUs = this.clock.nowUs();
     const { entry } = this;
     this.address(run);
     entry.kind = 'tokens';
     entry.first = run.emitted;
     entry.count = 1;
     entry.tail = payload;
-    this.parts.frames.add(run.outbox, entry);
-    this.parts.frames.flushSoon();
+    this.frames.add(run.outbox, entry);
+    this.frames.flushSoon();
     run.emitted += 1;
   }
 
@@ -293,8 +314,8 @@ export class UpstreamExecutor implements Executor {
     entry.first = 0;
     entry.count = 0;
     entry.tail = undefined;
-    this.parts.frames.add(run.outbox, entry);
-    this.parts.frames.flushSoon();
+    this.frames.add(run.outbox, entry);
+    this.frames.flushSoon();
   }
 
   private complete(run: Run, last: string): void {
@@ -306,9 +327,9 @@ export class UpstreamExecutor implements Executor {
     entry.first = run.emitted;
     entry.count = 0;
     entry.tail = undefined;
-    this.parts.frames.add(run.outbox, entry);
-    this.parts.frames.flushSoon();
-    this.parts.endings.finishRequest(run, { reason, tokens: run.emitted });
+    this.frames.add(run.outbox, entry);
+    this.frames.flushSoon();
+    this.endings.finishRequest(run, { reason, tokens: run.emitted });
   }
 
   private address(run: Run): void {
@@ -320,7 +341,7 @@ export class UpstreamExecutor implements Executor {
   private onFailure(run: Run, leg: ActiveLeg, error: unknown): void {
     if (isRunOver(run) || leg.controller.signal.aborted) return;
     const failure = this.failureOf(run, error);
-    if (failure === undefined) this.parts.slot.guard(() => this.parts.endings.returnJob(run));
+    if (failure === undefined) this.slot.guard(() => this.endings.end(run, 'giveBack'));
     else if (leg.isPaired) void this.pairedEnd.endRequest(run, failure);
     else if (this.isFinal(run, leg, failure)) this.fail(run, leg, failure);
     else this.beginAnew(run);
@@ -333,7 +354,7 @@ export class UpstreamExecutor implements Executor {
    */
   private isFinal(run: Run, leg: ActiveLeg, failure: LegFailure): boolean {
     if (run.emitted > 0) return true;
-    const { workerLossPolicy, maxRuns } = this.site.options;
+    const { workerLossPolicy, maxRuns } = this.options;
     const mayTry = workerLossPolicy === 'retry' && submissionOf(run.epoch) < maxRuns;
     if (leg.fetches && mayTry && isInternal(failure)) return false;
     return this.pairedEnd.isFinal(failure);
@@ -345,7 +366,7 @@ export class UpstreamExecutor implements Executor {
     if (cause instanceof UpstreamRefusal) return cause.failure;
     if (!(cause instanceof UpstreamLost)) return undefined;
     const { why, cause: err } = cause;
-    const { log } = this.site;
+    const { log } = this;
     log.warn({ requestId: run.job.requestId, server: this.server.url, why, err }, 'upstream');
     this.health.failed(why === 'unreachable');
     return { code: LOST_CODES[why] };
@@ -366,17 +387,17 @@ export class UpstreamExecutor implements Executor {
     this.cancel(run);
     this.tally.retried();
     this.publishState(run, 'restarted');
-    if (run.stage === 'decode') this.parts.failed.onSourceGone(run);
-    else this.parts.endings.returnJob(run);
+    if (run.stage === 'decode') this.failed.onSourceGone(run);
+    else this.endings.end(run, 'giveBack');
   }
 
   /** Sends prefill the message that no decode engine fetches its blocks of this run. */
   private releasePrefill({ job }: Run, { source }: ActiveLeg): void {
     if (source === undefined) return;
-    const from = this.site.identity.engineId;
+    const from = this.identity.engineId;
     const { requestId } = job;
     const { engineId, epoch } = source;
-    this.parts.mailbox.send(engineId, { kind: 'leg-over', from, requestId, epoch });
+    this.mailbox.send(engineId, { kind: 'leg-over', from, requestId, epoch });
   }
 }
 

@@ -8,6 +8,7 @@ import { WorkerHosts } from '../worker-hosts';
 import { ChangeSchedule } from './change-schedule';
 import { configuredChanges } from './configured-changes';
 import { LiveMembership } from './membership';
+import { STAGE_WAYS } from '../../../test/stage-ways';
 
 const SECOND = 1_000_000;
 
@@ -40,7 +41,14 @@ describe('a schedule of a live cluster', () => {
     const log = createLogger({ name: 'test', level: 'silent' });
     const engines = { prefill: 2, decode: 2 };
     const back = attachInProcess(hub);
-    workers = await WorkerHosts.start({ config, engines, transport: back, log, wall });
+    workers = await WorkerHosts.start({
+      stages: STAGE_WAYS,
+      config,
+      engines,
+      transport: back,
+      log,
+      wall,
+    });
     const starter = { start: workers.join.bind(workers) };
     membership = new LiveMembership({ config, transport, starter, wall });
     const say = (sentence: string): void => {
