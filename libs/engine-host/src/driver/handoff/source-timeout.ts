@@ -2,10 +2,6 @@ import type { EnginePresence } from '@baton/contract';
 import type { Transport } from '@baton/transport';
 import type { DriverOptions } from '../options';
 
-/** A late source gets three times its lateness to answer, and at most 30 more reads. */
-const TRIES_MARGIN = 3;
-const MAX_MORE_TRIES = 30;
-
 export interface SourceTimeoutParts {
   readonly options: Pick<DriverOptions, 'kvReadTimeoutUs'>;
   readonly transport: Pick<Transport, 'processClock'>;
@@ -31,7 +27,6 @@ export class SourceTimeout {
     const sourceMs = this.latenessMs.get(engineId);
     if (sourceMs === undefined) return false;
     const { options, transport } = this.parts;
-    const lateUs = 1_000 * (sourceMs + transport.processClock.latenessMs());
-    return tries < 1 + Math.min(MAX_MORE_TRIES, (TRIES_MARGIN * lateUs) / options.kvReadTimeoutUs);
+    return tries < 1 + transport.processClock.moreTries(sourceMs, options.kvReadTimeoutUs / 1_000);
   }
 }

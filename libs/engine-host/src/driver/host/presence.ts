@@ -88,7 +88,7 @@ export class PresenceBeacon {
 
   private get ttlMs(): number {
     const { options, transport } = this.parts;
-    return Math.round(transport.processClock.leaseMs(options.presenceTtlMs));
+    return transport.processClock.leaseMs(options.presenceTtlMs);
   }
 
   private async announce(): Promise<void> {

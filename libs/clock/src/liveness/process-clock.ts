@@ -1,6 +1,5 @@
-import { AwakeTime, AdaptiveTimeout } from '@baton/kernel';
-import { SharedInstant } from './shared-memory/shared-instant';
-import { PeriodicTimer, type TimerWheel } from './timer-wheel';
+import { PeriodicTimer, type TimerWheel } from '../timer-wheel';
+import { RecentWorst } from './recent-worst';
 
 export interface ProcessClockTimes {
   /** Longest lease of a process that has been late. */
@@ -20,20 +19,32 @@ const SLACK_MS = 100;
 const AWAITING_EVERY_MS = 250;
 /** A process with a recent lateness above this is not idle. */
 const LATE_MS = 50;
+/** A pause of this many times the worst recent one is still tolerated. */
+const MARGIN = 3;
+/** A process that does not answer is asked at most this often in addition. */
+const MOST_MORE_TRIES = 30;
 
 /**
  * Measures the pauses of one process: of its event loop, and of the process when the system does
  * not schedule it. A late process takes longer locks and presences, so that others do not count it
  * as dead. Deadlines count only awake time, so that a process does not count others as dead because
  * of its own pause.
+ *
+ * The lateness is the worst recent pause. (Phi-accrual detectors, Hayashibara et al. 2004, fit a
+ * distribution to the same observations. The pauses of a starved process have two values, so their
+ * maximum says more than their mean.)
  */
 export class ProcessClock {
-  /** Updated at each reading, so that other threads can check that the event loop runs. */
-  readonly heartbeat = new SharedInstant();
-  private readonly awake = new AwakeTime(READ_EVERY_MS + SLACK_MS);
-  private readonly timeout: AdaptiveTimeout;
   private readonly readings: PeriodicTimer;
+  private readonly lag = new RecentWorst();
   private readMs = performance.now();
+  /** Awake time at the latest reading. */
+  private ranMs = 0;
+  /** The process takes the next reading within this time while it runs. */
+  private strideMs = READ_EVERY_MS + SLACK_MS;
+  private worstMs = 0;
+  /** Awake time of the worst pause. */
+  private worstAtMs = 0;
   /** Number of `whileAwaited` under way. */
   private awaited = 0;
 
@@ -42,26 +53,28 @@ export class ProcessClock {
     private readonly times: ProcessClockTimes,
     wheel?: TimerWheel,
   ) {
-    this.timeout = new AdaptiveTimeout({
-      floorMs: 0,
-      ceilingMs: times.lockCeilingMs,
-      halfLifeMs: times.latenessHalfLifeMs,
-    });
     const isOnTime = (): boolean => this.latenessMs() < LATE_MS;
-    this.readings = new PeriodicTimer(READ_EVERY_MS, () => this.awakeMs(), isOnTime, wheel).unref();
+    const read = (lateMs: number): void => {
+      this.lag.note(lateMs, performance.now());
+      this.awakeMs();
+    };
+    this.readings = new PeriodicTimer(READ_EVERY_MS, read, isOnTime, wheel).unref();
   }
 
   /** Monotonic time, ms; it stops while the process does not run. */
   awakeMs(): number {
     const nowMs = performance.now();
-    const awakeMs = this.awake.at(nowMs);
-    const pauseMs = nowMs - this.readMs - this.awake.strideMs;
+    const gapMs = Math.max(0, nowMs - this.readMs);
+    const pauseMs = Math.max(0, gapMs - this.strideMs);
     const intervalMs = this.awaited > 0 ? READ_EVERY_MS : this.readings.intervalMs;
     this.readMs = nowMs;
-    this.awake.strideMs = intervalMs + SLACK_MS;
-    this.heartbeat.mark(intervalMs - READ_EVERY_MS);
-    if (pauseMs > 0) this.timeout.observe(pauseMs, awakeMs);
-    return awakeMs;
+    this.strideMs = intervalMs + SLACK_MS;
+    this.ranMs += gapMs - pauseMs;
+    if (pauseMs > 0) {
+      this.worstMs = Math.max(pauseMs, this.decayedMs());
+      this.worstAtMs = this.ranMs;
+    }
+    return this.ranMs;
   }
 
   /**
@@ -91,18 +104,39 @@ export class ProcessClock {
     };
   }
 
-  /** The worst recent pause, which decays by half in each half-life. */
+  /** The worst recent pause, ms, which decays by half in each half-life of awake time. */
   latenessMs(): number {
-    return this.timeout.latenessMs(this.awakeMs());
+    this.awakeMs();
+    return this.decayedMs();
   }
 
-  /** The length of a lease; `floorMs` for a process that was never late. */
+  /** How late the event loop was at most in the last 30 to 60 s, ms. */
+  loopLagMs(): number {
+    return this.lag.at(performance.now());
+  }
+
+  /** The length of a lease, whole ms; `floorMs` for a process that was never late. */
   leaseMs(floorMs: number): number {
-    const wantedMs = floorMs + this.timeout.ms(this.awakeMs());
-    return Math.max(floorMs, Math.min(this.times.lockCeilingMs, wantedMs));
+    const wantedMs = Math.min(this.times.lockCeilingMs, floorMs + MARGIN * this.latenessMs());
+    return Math.round(Math.max(floorMs, wantedMs));
+  }
+
+  /**
+   * How often another process is asked again before it counts as dead, from 0 to 30 times: more
+   * often when it or this process was late.
+   *
+   * @param otherMs  the lateness that the other process has published
+   * @param tryMs  how long each question waits for its answer
+   */
+  moreTries(otherMs: number, tryMs: number): number {
+    return Math.min(MOST_MORE_TRIES, (MARGIN * (otherMs + this.latenessMs())) / tryMs);
   }
 
   stop(): void {
     this.readings.stop();
+  }
+
+  private decayedMs(): number {
+    return this.worstMs * 0.5 ** ((this.ranMs - this.worstAtMs) / this.times.latenessHalfLifeMs);
   }
 }
