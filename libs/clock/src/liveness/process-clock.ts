@@ -1,5 +1,4 @@
 import { PeriodicTimer, type TimerWheel } from '../timer-wheel';
-import { RecentWorst } from './recent-worst';
 
 export interface ProcessClockTimes {
   /** Longest lease of a process that has been late. */
@@ -21,6 +20,8 @@ const AWAITING_EVERY_MS = 250;
 const LATE_MS = 50;
 /** A pause of this many times the worst recent one is still tolerated. */
 const MARGIN = 3;
+/** The worst lag counts for this long, and for as long again. Longer than any scraper's interval. */
+const LAG_WINDOW_MS = 30_000;
 /** A process that does not answer is asked at most this often in addition. */
 const MOST_MORE_TRIES = 30;
 
@@ -36,7 +37,9 @@ const MOST_MORE_TRIES = 30;
  */
 export class ProcessClock {
   private readonly readings: PeriodicTimer;
-  private readonly lag = new RecentWorst();
+  private readonly lagWindows: PeriodicTimer;
+  /** The worst lag of the timers in this window of time, and in the last one. */
+  private lagMs = [0, 0];
   private readMs = performance.now();
   /** Awake time at the latest reading. */
   private ranMs = 0;
@@ -55,10 +58,12 @@ export class ProcessClock {
   ) {
     const isOnTime = (): boolean => this.latenessMs() < LATE_MS;
     const read = (lateMs: number): void => {
-      this.lag.note(lateMs, performance.now());
+      this.lagMs[0] = Math.max(lateMs, this.lagMs[0]!);
       this.awakeMs();
     };
-    this.readings = new PeriodicTimer(READ_EVERY_MS, read, isOnTime, wheel).unref();
+    const turnWindow = (): void => void (this.lagMs = [0, this.lagMs[0]!]);
+    this.readings = new PeriodicTimer(READ_EVERY_MS, read, isOnTime, wheel);
+    this.lagWindows = new PeriodicTimer(LAG_WINDOW_MS, turnWindow, undefined, wheel);
   }
 
   /** Monotonic time, ms; it stops while the process does not run. */
@@ -112,7 +117,7 @@ export class ProcessClock {
 
   /** How late the event loop was at most in the last 30 to 60 s, ms. */
   loopLagMs(): number {
-    return this.lag.at(performance.now());
+    return Math.max(...this.lagMs);
   }
 
   /** The length of a lease, whole ms; `floorMs` for a process that was never late. */
@@ -134,6 +139,7 @@ export class ProcessClock {
 
   stop(): void {
     this.readings.stop();
+    this.lagWindows.stop();
   }
 
   private decayedMs(): number {

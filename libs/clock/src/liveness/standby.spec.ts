@@ -113,7 +113,7 @@ describe('a standby thread', () => {
         }
         standby.keep({ key: 'last', value: '', ttlMs: 1 });
         kept.set('last', { key: 'last', value: '', ttlMs: 1 });
-        vi.advanceTimersByTime(1_000);
+        vi.advanceTimersByTime(3_000);
         standby.close();
         vi.advanceTimersByTime(2_000);
         const byKey = (x: Lease, y: Lease): number => x.key.localeCompare(y.key);

@@ -28,7 +28,7 @@ export interface Beat {
 
 const BEAT_EVERY_MS = 200;
 
-/** The thread starts after its process, because it would slow down the start. */
+/** The thread starts after its process, because it would slow down the start; also after a failure. */
 const START_AFTER_MS = 1_000;
 
 /** ioredis and some 10,000 leases fit; a larger heap would only collect its garbage later. */
@@ -42,15 +42,10 @@ const HEAP_MB = { maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 1 };
  */
 export class Standby {
   private readonly leases = new Map<string, Lease>();
-  private readonly beats = new PeriodicTimer(
-    BEAT_EVERY_MS,
-    () => this.beat([]),
-    () => true,
-  ).unref();
+  private readonly beats: PeriodicTimer;
   private ended: string[] = [];
   private thread: Worker | undefined;
-  private start: NodeJS.Timeout | undefined;
-  private isClosed = false;
+  private startMs = performance.now() + START_AFTER_MS;
 
   /**
    * @param file  the compiled file of the thread, which calls `standBy`; where it is absent, as in
@@ -60,12 +55,17 @@ export class Standby {
   constructor(
     private readonly file: string,
     private readonly workerData: unknown,
-  ) {}
+  ) {
+    const isCompiled = existsSync(file);
+    const beat = (): void => {
+      if (isCompiled && this.thread === undefined) this.startThread();
+      else this.beat([]);
+    };
+    this.beats = new PeriodicTimer(BEAT_EVERY_MS, beat, () => true);
+  }
 
   /** A key has one lease: while it lasts, another with the same key changes nothing. */
   keep(lease: Lease): void {
-    if (this.thread === undefined && !this.isClosed)
-      this.start ??= setTimeout(() => this.startThread(), START_AFTER_MS).unref();
     if (this.leases.has(lease.key)) return;
     this.leases.set(lease.key, lease);
     this.beat([lease]);
@@ -76,8 +76,6 @@ export class Standby {
   }
 
   close(): void {
-    this.isClosed = true;
-    clearTimeout(this.start);
     this.beats.stop();
     void this.thread?.terminate();
   }
@@ -89,13 +87,14 @@ export class Standby {
   }
 
   private startThread(): void {
-    this.start = undefined;
-    if (!existsSync(this.file)) return;
+    const nowMs = performance.now();
+    if (this.leases.size === 0 || nowMs < this.startMs) return;
+    this.startMs = nowMs + START_AFTER_MS;
     const { workerData } = this;
     const thread = new Worker(this.file, { workerData, execArgv: [], resourceLimits: HEAP_MB });
     this.thread = thread;
     thread.unref();
-    // The next lease starts another thread.
+    // A later beat starts another thread.
     thread.once('error', (error) => {
       process.emitWarning(`The standby thread has failed: ${error.message}`);
       this.thread = undefined;

@@ -35,15 +35,11 @@ end
 };
 
 const { address, times } = workerData as StandbyData;
-const client = openClient(named(address), times.callDeadlineMs);
-const scripts = new ScriptRunner(client);
+/** The name shows in `CLIENT LIST`. */
+const options = { ...address.options, connectionName: 'baton-standby' };
+const scripts = new ScriptRunner(openClient({ ...address, options }, times.callDeadlineMs));
 
 standBy(times, extendAll);
-
-/** Names the connection for `CLIENT LIST`. */
-function named<Address extends RedisAddress>(at: Address): Address {
-  return { ...at, options: { ...at.options, connectionName: 'baton-standby' } };
-}
 
 async function extendAll(all: readonly Lease[]): Promise<void> {
   for (let from = 0; from < all.length; from += BATCH) {

@@ -121,14 +121,12 @@ export class HeldJobs {
   /** Without jobs there is no timer, so that an idle process stays idle. */
   private tick(): void {
     const { link, times } = this.options;
-    if (!link.isUp) this.loseOverdue(link.processClock.awakeMs());
-    else if (!this.isRenewing && this.byId.size > 0) void this.renew([...this.byId.values()]);
+    const all = [...this.byId.values()];
+    const nowMs = link.processClock.awakeMs();
+    if (link.isUp && !this.isRenewing && all.length > 0) void this.renew(all);
+    if (!link.isUp) for (const held of all) if (nowMs >= held.lockEndMs) this.lose(held);
     const isNeeded = this.byId.size > 0;
     this.timer = isNeeded ? setTimeout(() => this.tick(), times.lockRenewMs) : undefined;
-  }
-
-  private loseOverdue(nowMs: number): void {
-    for (const held of [...this.byId.values()]) if (nowMs >= held.lockEndMs) this.lose(held);
   }
 
   private async renew(batch: readonly HeldJob[]): Promise<void> {
