@@ -20,7 +20,7 @@ const AWAITING_EVERY_MS = 250;
 const LATE_MS = 50;
 /** A pause of this many times the worst recent one is still tolerated. */
 const MARGIN = 3;
-/** The worst lag counts for this long, and for as long again. Longer than any scraper's interval. */
+/** The worst lag counts for once or twice this time, which is longer than a scraper's interval. */
 const LAG_WINDOW_MS = 30_000;
 /** A process that does not answer is asked at most this often in addition. */
 const MOST_MORE_TRIES = 30;

@@ -28,7 +28,7 @@ export interface Beat {
 
 const BEAT_EVERY_MS = 200;
 
-/** The thread starts after its process, because it would slow down the start; also after a failure. */
+/** The thread starts this long after its process, whose start it would slow down, or a failure. */
 const START_AFTER_MS = 1_000;
 
 /** ioredis and some 10,000 leases fit; a larger heap would only collect its garbage later. */
