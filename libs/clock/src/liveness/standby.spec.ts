@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { TimerWheel } from '../timer-wheel';
 import { type Beat, type Lease, Standby, standBy } from './standby';
 
 /** What a thread would receive. */
@@ -101,7 +102,7 @@ describe('a standby thread', () => {
       fc.property(fc.array(change), fc.nat(20), (changes, startAt) => {
         const extensions = new Extensions();
         port.receive = (beat) => extensions.receive(beat as Beat);
-        const standby = new Standby(SELF, undefined);
+        const standby = new Standby(SELF, undefined, new TimerWheel());
         const kept = new Map<string, Lease>();
         for (const [at, { kind, ...lease }] of changes.entries()) {
           if (at === startAt) vi.advanceTimersByTime(1_000);

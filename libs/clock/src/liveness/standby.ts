@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type MessagePort, parentPort, Worker } from 'node:worker_threads';
-import { PeriodicTimer } from '../timer-wheel';
+import { PeriodicTimer, type TimerWheel } from '../timer-wheel';
 
 /** A key that expires unless this process renews it: the lock of a held job, or a presence. */
 export interface Lease {
@@ -51,17 +51,19 @@ export class Standby {
    * @param file  the compiled file of the thread, which calls `standBy`; where it is absent, as in
    * tests that run the sources, there is no thread
    * @param workerData  the data that the thread gets at its start
+   * @param wheel  for tests; unset: that of the process
    */
   constructor(
     private readonly file: string,
     private readonly workerData: unknown,
+    wheel?: TimerWheel,
   ) {
     const isCompiled = existsSync(file);
     const beat = (): void => {
       if (isCompiled && this.thread === undefined) this.startThread();
       else this.beat([]);
     };
-    this.beats = new PeriodicTimer(BEAT_EVERY_MS, beat, () => true);
+    this.beats = new PeriodicTimer(BEAT_EVERY_MS, beat, () => true, wheel);
   }
 
   /** A key has one lease: while it lasts, another with the same key changes nothing. */
