@@ -22,6 +22,8 @@ const LATE_MS = 50;
 const MARGIN = 3;
 /** The worst lag counts for once or twice this time, which is longer than a scraper's interval. */
 const LAG_WINDOW_MS = 30_000;
+/** A late process answers within this many times the lateness of both sides. */
+const ANSWER_MARGIN = 5;
 /** A process that does not answer is asked at most this often in addition. */
 const MOST_MORE_TRIES = 30;
 
@@ -134,7 +136,7 @@ export class ProcessClock {
    * @param tryMs  how long each question waits for its answer
    */
   moreTries(otherMs: number, tryMs: number): number {
-    return Math.min(MOST_MORE_TRIES, (MARGIN * (otherMs + this.latenessMs())) / tryMs);
+    return Math.min(MOST_MORE_TRIES, (ANSWER_MARGIN * (otherMs + this.latenessMs())) / tryMs);
   }
 
   stop(): void {
