@@ -5,20 +5,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { TimerWheel } from '../timer-wheel';
 import { type Beat, type Lease, Standby, standBy } from './standby';
 
-/** What a thread would receive. */
-const port = vi.hoisted(() => ({ receive: (_beat: unknown): void => undefined }));
-vi.mock('node:worker_threads', () => ({
-  parentPort: null,
-  Worker: class {
-    postMessage(beat: unknown): void {
-      port.receive(structuredClone(beat));
-    }
-    unref(): void {}
-    once(): void {}
-    terminate(): void {}
-  },
-}));
-
 const TIMES = { lockMs: 1_800, lockRenewMs: 450, lockCeilingMs: 3_000 };
 const SELF = fileURLToPath(import.meta.url);
 
@@ -56,6 +42,18 @@ class Extensions {
       vi.advanceTimersByTime(nextMs);
     }
   }
+}
+
+/** A thread of this process that receives its beats at once. */
+function threadOf(extensions: Extensions) {
+  return class {
+    postMessage(beat: Beat): void {
+      extensions.receive(structuredClone(beat));
+    }
+    once = (): never => undefined as never;
+    unref = (): void => undefined;
+    terminate = (): Promise<number> => Promise.resolve(0);
+  };
 }
 
 describe('a standby thread', () => {
@@ -101,8 +99,7 @@ describe('a standby thread', () => {
     fc.assert(
       fc.property(fc.array(change), fc.nat(20), (changes, startAt) => {
         const extensions = new Extensions();
-        port.receive = (beat) => extensions.receive(beat as Beat);
-        const standby = new Standby(SELF, undefined, new TimerWheel());
+        const standby = new Standby(SELF, undefined, new TimerWheel(), threadOf(extensions));
         const kept = new Map<string, Lease>();
         for (const [at, { kind, ...lease }] of changes.entries()) {
           if (at === startAt) vi.advanceTimersByTime(1_000);

@@ -26,6 +26,9 @@ export interface Beat {
   readonly nextMs: number;
 }
 
+type ThreadArgs = ConstructorParameters<typeof Worker>;
+type StandbyThread = Pick<Worker, 'postMessage' | 'once' | 'unref' | 'terminate'>;
+
 const BEAT_EVERY_MS = 200;
 
 /** The thread starts this long after its process, whose start it would slow down, or a failure. */
@@ -44,7 +47,7 @@ export class Standby {
   private readonly leases = new Map<string, Lease>();
   private readonly beats: PeriodicTimer;
   private ended: string[] = [];
-  private thread: Worker | undefined;
+  private thread: StandbyThread | undefined;
   private startMs = performance.now() + START_AFTER_MS;
 
   /**
@@ -52,11 +55,13 @@ export class Standby {
    * tests that run the sources, there is no thread
    * @param workerData  the data that the thread gets at its start
    * @param wheel  for tests; unset: that of the process
+   * @param Thread  for tests
    */
   constructor(
     private readonly file: string,
     private readonly workerData: unknown,
     wheel?: TimerWheel,
+    private readonly Thread: new (...args: ThreadArgs) => StandbyThread = Worker,
   ) {
     const isCompiled = existsSync(file);
     const beat = (): void => {
@@ -93,7 +98,11 @@ export class Standby {
     if (this.leases.size === 0 || nowMs < this.startMs) return;
     this.startMs = nowMs + START_AFTER_MS;
     const { workerData } = this;
-    const thread = new Worker(this.file, { workerData, execArgv: [], resourceLimits: HEAP_MB });
+    const thread = new this.Thread(this.file, {
+      workerData,
+      execArgv: [],
+      resourceLimits: HEAP_MB,
+    });
     this.thread = thread;
     thread.unref();
     // A later beat starts another thread.
