@@ -35,16 +35,12 @@ export class TimerWheel {
     this.arm(nowMs);
   };
 
-  arm(nowMs = performance.now()): void {
+  private arm(nowMs = performance.now()): void {
     clearTimeout(this.timer);
-    let [firstMs, keepsAlive] = [Infinity, false];
-    for (const timer of this.timers) {
-      firstMs = Math.min(firstMs, timer.dueMs);
-      keepsAlive ||= timer.keepsAlive;
-    }
+    let firstMs = Infinity;
+    for (const timer of this.timers) firstMs = Math.min(firstMs, timer.dueMs);
     if (firstMs === Infinity) return;
-    this.timer = setTimeout(this.fire, Math.max(1, Math.ceil(firstMs - nowMs)));
-    if (!keepsAlive) this.timer.unref();
+    this.timer = setTimeout(this.fire, Math.max(1, Math.ceil(firstMs - nowMs))).unref();
   }
 
   private readonly fire = (): void => {
@@ -81,7 +77,7 @@ export const { speedUp: speedUpTimers } = PROCESS_WHEEL;
  * Runs a function at every multiple of a period on the clock of this process. All periodic timers
  * of a process share one timer of Node: those with equal or dividing periods fire together, and
  * their messages leave in one write. Each process has its own first instant, so that processes do
- * not fire in step.
+ * not fire in step. They do not keep the process alive.
  *
  * A timer with `mayBeSlow` fires once a second while every such timer of the process allows it and
  * nothing has called `speedUpTimers` for five seconds.
@@ -89,7 +85,6 @@ export const { speedUp: speedUpTimers } = PROCESS_WHEEL;
 export class PeriodicTimer {
   /** Instant of the next one, by `performance.now()`. */
   dueMs = 0;
-  keepsAlive = true;
 
   constructor(
     readonly periodMs: number,
@@ -104,13 +99,6 @@ export class PeriodicTimer {
   get intervalMs(): number {
     const isSlow = this.wheel.isSlow && this.mayBeSlow !== undefined;
     return isSlow ? Math.max(SLOW_PERIOD_MS, this.periodMs) : this.periodMs;
-  }
-
-  /** Does not keep the process alive. */
-  unref(): this {
-    this.keepsAlive = false;
-    this.wheel.arm();
-    return this;
   }
 
   stop(): void {

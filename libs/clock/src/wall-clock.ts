@@ -51,11 +51,11 @@ export class SystemWallClock implements WallClock {
   }
 
   at(wallUs: number, ring: () => void): Alarm {
-    return new SystemAlarm(this, wallUs, ring);
+    return new SystemAlarm(this, wallUs, ring, true);
   }
 
   around(wallUs: number, ring: () => void): Alarm {
-    return new RoughAlarm(this, wallUs, ring);
+    return new SystemAlarm(this, wallUs, ring, false);
   }
 
   onTicks(periodUs: number, ring: () => void, mayBeSlow?: () => boolean): Alarm {
@@ -68,33 +68,6 @@ export class SystemWallClock implements WallClock {
   }
 }
 
-/** A timer counts from the event loop's last reading of the clock, so it may ring too early. */
-class RoughAlarm implements Alarm {
-  private timer: NodeJS.Timeout;
-
-  constructor(
-    private readonly clock: WallClock,
-    private readonly wallUs: number,
-    private readonly ring: () => void,
-  ) {
-    this.timer = this.arm();
-  }
-
-  cancel(): void {
-    clearTimeout(this.timer);
-  }
-
-  private arm(): NodeJS.Timeout {
-    const leftUs = Math.max(0, this.wallUs - this.clock.nowUs());
-    return setTimeout(this.look, Math.ceil(leftUs / 1_000));
-  }
-
-  private readonly look = (): void => {
-    if (this.clock.nowUs() >= this.wallUs) this.ring();
-    else this.timer = this.arm();
-  };
-}
-
 class SystemAlarm implements Alarm {
   private timer: NodeJS.Timeout | undefined;
   private turn: NodeJS.Immediate | undefined;
@@ -103,10 +76,12 @@ class SystemAlarm implements Alarm {
     private readonly clock: WallClock,
     private readonly wallUs: number,
     private readonly ring: () => void,
+    private readonly isExact: boolean,
   ) {
-    const distanceUs = wallUs - clock.nowUs();
-    if (distanceUs < TIMER_GRAIN_US) this.turn = setImmediate(this.napUntilDue);
-    else this.timer = setTimeout(this.napUntilDue, Math.floor(distanceUs / 1_000));
+    const leftUs = this.leftUs();
+    if (!isExact) this.timer = setTimeout(this.look, Math.ceil(Math.max(0, leftUs) / 1_000));
+    else if (leftUs < TIMER_GRAIN_US) this.turn = setImmediate(this.look);
+    else this.timer = setTimeout(this.look, Math.floor(leftUs / 1_000));
   }
 
   cancel(): void {
@@ -114,14 +89,20 @@ class SystemAlarm implements Alarm {
     clearImmediate(this.turn);
   }
 
-  private readonly napUntilDue = (): void => {
-    const leftUs = this.wallUs - this.clock.nowUs();
-    if (leftUs <= 0) {
-      this.ring();
+  private leftUs(): number {
+    return this.wallUs - this.clock.nowUs();
+  }
+
+  /** A timer counts from the event loop's last reading of the clock, so it may ring too early. */
+  private readonly look = (): void => {
+    const leftUs = this.leftUs();
+    if (leftUs <= 0) return this.ring();
+    if (!this.isExact) {
+      this.timer = setTimeout(this.look, Math.ceil(leftUs / 1_000));
       return;
     }
     const napUs = Math.min(NAP_US, leftUs - OVERSLEEP_US);
     if (napUs > 0) Atomics.wait(NEVER_CHANGES, 0, 0, napUs / 1_000);
-    this.turn = setImmediate(this.napUntilDue);
+    this.turn = setImmediate(this.look);
   };
 }

@@ -26,7 +26,6 @@ import { Reservations } from './decode/reservations';
 import { Transfers } from './decode/transfers';
 import { RouterAnswer } from './prefill/router-answer';
 import { SourceSide } from './prefill/source-side';
-import { SourceTimeout } from './decode/source-timeout';
 import { TargetSide } from './decode/target-side';
 import { ConservationAudit } from './host/conservation-audit';
 import { CrashRecovery } from './host/crash-recovery';
@@ -217,7 +216,6 @@ const HANDOFF: Provider[] = [
   RouterAnswer,
   SourceSide,
   FailedFetches,
-  SourceTimeout,
   Transfers,
   KvLoads,
   Reservations,

@@ -1,5 +1,4 @@
 export { assert, InvariantError, unreachable } from './assert';
-export { AwakeTime } from './awake-time';
 export { DEEPEST_US, unitsLeft, unitUs } from './cell-rate';
 export { Chain, type ChainLink } from './containers/chain';
 export {
@@ -26,7 +25,6 @@ export { makeFolder } from './files/make-folder';
 export { chainBlockHashes, hashString, mix, unitOf } from './hash';
 export { countIn, fieldsIn, isObject, objectIn, textIn, type JsonFields } from './json';
 export { lastSegment } from './last-segment';
-export { AdaptiveTimeout } from './adaptive-timeout';
 export { RandomStream } from './random-stream';
 export { isSystemError, reasonOf } from './reason';
 export { Signal } from './signal';

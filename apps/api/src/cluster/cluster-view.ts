@@ -68,7 +68,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   announce(): Promise<void> {
     const { presence, processClock } = this.transport;
     const ttlMs = processClock.leaseMs(this.config.presenceTtl * 1_000);
-    return presence.announceApi(this.identity.apiId, Math.round(ttlMs));
+    return presence.announceApi(this.identity.apiId, ttlMs);
   }
 
   /** Time during which this process ran, in ms. */

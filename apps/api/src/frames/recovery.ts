@@ -21,8 +21,6 @@ const SWEEP_EVERY_MS = 500;
 const MAX_INSPECTIONS = 512;
 /** A living engine that does not answer for its request this often in a row has lost it. */
 const MAX_UNANSWERED = 4;
-/** The multiple of its worst pause for which a late engine can be silent in addition. */
-const LATE_MARGIN = 10;
 /** Jobs without a sign of life are submitted again this often. */
 const MAX_REVIVALS = 3;
 
@@ -231,9 +229,9 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     const engine = this.cluster.find(engineId);
     if (awaitsRun || engine === undefined) sequence.unanswered = 0;
     else sequence.unanswered += 1;
-    const moreMs = LATE_MARGIN * (engine?.gauges.latenessMs ?? 0);
-    if (sequence.unanswered > MAX_UNANSWERED + moreMs / this.silentMs)
-      await this.revive(sequence, nowMs);
+    const latenessMs = engine?.gauges.latenessMs ?? 0;
+    const more = this.transport.processClock.moreTries(latenessMs, this.silentMs);
+    if (sequence.unanswered > MAX_UNANSWERED + more) await this.revive(sequence, nowMs);
     else this.resender.send(sequence, engineId);
   }
 

@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Broker, HostOptions } from '../run/tokens';
 import { LiveClock } from '@baton/clock';
-import type { EngineMessage } from '@baton/contract';
+import type { EngineMessage, EnginePresence } from '@baton/contract';
 import { leaseTimes, type TargetAction, TargetCoordinator, type TargetFact } from '@baton/handoff';
 import { type Micros, unreachable } from '@baton/kernel';
 import { EngineIdentity } from '../run/engine/engine-identity';
@@ -15,7 +15,6 @@ import { JobFaults } from '../run/faults/job-faults';
 import { KvLoads } from './kv-loads';
 import { Reservations } from './reservations';
 import { Transfers } from './transfers';
-import { SourceTimeout } from './source-timeout';
 
 type Action<K extends TargetAction['kind']> = Extract<TargetAction, { kind: K }>;
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
@@ -32,6 +31,8 @@ export class TargetSide implements BeforeApplicationShutdown {
   private coordinator: TargetCoordinator;
   private readonly wakeUp: WakeUp;
   private isWakeUpDue = false;
+  /** Of the living engines, wall ms. */
+  private latenessMs: ReadonlyMap<string, number> = new Map();
   private join: (run: Run, readyUs: Micros) => void = () => undefined;
 
   constructor(
@@ -48,7 +49,6 @@ export class TargetSide implements BeforeApplicationShutdown {
     private readonly reservations: Reservations,
     private readonly loads: KvLoads,
     private readonly transfers: Transfers,
-    private readonly sourceTimeout: SourceTimeout,
   ) {
     this.coordinator = this.newCoordinator();
     this.wakeUp = new WakeUp(clock, slot, () => this.tick());
@@ -169,6 +169,12 @@ export class TargetSide implements BeforeApplicationShutdown {
     this.observe({ kind: 'source-lost', engineId, nowUs: this.clock.nowUs() });
   }
 
+  onLiving(engines: readonly EnginePresence[]): void {
+    this.latenessMs = new Map(
+      engines.map(({ engineId, gauges }) => [engineId, gauges.latenessMs ?? 0]),
+    );
+  }
+
   /** The engine has been replaced: all fetches end. */
   reset(): void {
     this.transfers.reset();
@@ -189,12 +195,20 @@ export class TargetSide implements BeforeApplicationShutdown {
       lease: leaseTimes(options.kvLeaseUs),
       // Wall time: a timeout of the infrastructure does not scale with speedup.
       answerWithinUs: Math.round(options.kvReadTimeoutUs * clock.speedup),
-      mayBeLate: (engineId, tries) => this.sourceTimeout.mayBeLate(String(engineId), tries),
+      mayBeLate: (engineId, tries) => this.mayBeLate(String(engineId), tries),
       ports,
       bytesPerBlock,
       isTimedByTokens,
       bytesPerToken: options.facts.kvBytesPerToken,
     });
+  }
+
+  /** Whether a source that has not answered `tries` reads may be late instead of lost. */
+  private mayBeLate(engineId: string, tries: number): boolean {
+    const sourceMs = this.latenessMs.get(engineId);
+    if (sourceMs === undefined) return false;
+    const { options, transport } = this;
+    return tries < 1 + transport.processClock.moreTries(sourceMs, options.kvReadTimeoutUs / 1_000);
   }
 
   private tick(): void {

@@ -87,7 +87,7 @@ export class PresenceBeacon implements OnApplicationShutdown {
 
   private get ttlMs(): number {
     const { options, transport } = this;
-    return Math.round(transport.processClock.leaseMs(options.presenceTtlMs));
+    return transport.processClock.leaseMs(options.presenceTtlMs);
   }
 
   private async announce(): Promise<void> {

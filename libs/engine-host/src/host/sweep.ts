@@ -8,7 +8,6 @@ import { Broker, Log, Wall } from '../run/tokens';
 import type { Alarm } from '@baton/clock';
 import { EngineSlot } from '../run/engine/engine-slot';
 import { FinishedRuns } from '../run/endings/finished-runs';
-import { SourceTimeout } from '../decode/source-timeout';
 import { TargetSide } from '../decode/target-side';
 import { Executor } from '../run/jobs/executor';
 import { Inspection } from './inspection';
@@ -32,7 +31,6 @@ export class Sweep implements OnApplicationBootstrap, BeforeApplicationShutdown 
     private readonly finished: FinishedRuns,
     private readonly inspection: Inspection,
     private readonly target: TargetSide,
-    private readonly sourceTimeout: SourceTimeout,
     private readonly log: Log,
     @Optional() private readonly executor?: Executor,
   ) {}
@@ -64,11 +62,11 @@ export class Sweep implements OnApplicationBootstrap, BeforeApplicationShutdown 
   }
 
   private async inspectSources(): Promise<void> {
-    const { target, sourceTimeout, executor, transport, slot } = this;
+    const { target, executor, transport, slot } = this;
     const sources = [...target.sources(), ...(executor?.sources() ?? [])];
     if (sources.length === 0) return;
     const engines = await transport.presence.engines();
-    sourceTimeout.onLiving(engines);
+    target.onLiving(engines);
     const living = new Set(engines.map((engine) => engine.engineId));
     for (const source of sources) {
       if (living.has(source)) continue;

@@ -12,7 +12,8 @@ const LISTENERS = {
 
 /** Of a process with `size` sequences and a recent pause of `latenessMs`. */
 function familiesAt(latenessMs: number, size = 0): Promise<MetricFamily[]> {
-  const transport = { processClock: { latenessMs: () => latenessMs } } as unknown as Transport;
+  const processClock = { latenessMs: () => latenessMs, loopLagMs: () => 0 };
+  const transport = { processClock } as unknown as Transport;
   const registry = new Registry();
   new ProcessMetrics(registry, LISTENERS, transport, { size } as LiveSequences);
   return familiesOf(registry);

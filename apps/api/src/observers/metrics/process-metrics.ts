@@ -1,16 +1,11 @@
-import { LoopLag } from '@baton/clock';
 import { histogramSamples, readAtScrape, readNumber } from '@baton/telemetry';
-import {
-  Injectable,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { Listeners } from '../../http/listeners';
 import { Broker } from '../../tokens';
 import { LiveSequences } from '../port/state';
 
-/** Interval of prom-client's samples in ms. Each one wakes an idle process; `LoopLag` is finer. */
+/** Interval of prom-client's samples in ms. Each one wakes an idle process. */
 const OWN_SAMPLING_MS = 1_000;
 
 /**
@@ -18,9 +13,7 @@ const OWN_SAMPLING_MS = 1_000;
  * connections, and the fill of its tables.
  */
 @Injectable()
-export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly lag = new LoopLag();
-
+export class ProcessMetrics {
   constructor(
     private readonly registry: Registry,
     private readonly listeners: Listeners,
@@ -38,21 +31,13 @@ export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShut
     });
   }
 
-  onApplicationBootstrap(): void {
-    this.lag.start();
-  }
-
-  onApplicationShutdown(): void {
-    this.lag.stop();
-  }
-
   private addLoop(): void {
     readNumber(this.registry, {
       name: 'baton:api_event_loop_lag_seconds',
       help: 'How late the event loop of the front ran at most in the last 30 to 60 s.',
       type: 'gauge',
       aggregator: 'max',
-      read: () => this.lag.worstMs() / 1_000,
+      read: () => this.transport.processClock.loopLagMs() / 1_000,
     });
     readNumber(this.registry, {
       name: 'baton:api_starved_seconds',

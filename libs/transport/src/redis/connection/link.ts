@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { PeriodicTimer, ProcessClock, speedUpTimers } from '@baton/clock';
+import { PeriodicTimer, ProcessClock, speedUpTimers, Standby } from '@baton/clock';
 import type { RedisAddress } from '../address/address';
 import { ScriptRunner } from '../scripts/script';
 import {
@@ -16,7 +17,7 @@ import { FIND_FOREIGN, typesOf } from '../foreign-keys';
 import type { Keys } from '../keys';
 import { closesUnanswered, isClosedUnanswered, refusalOf } from './refusals';
 import { checkServer, evictsKeys, infoOf } from './server-check';
-import { Standby } from './standby';
+import type { StandbyData } from './standby-thread';
 
 export type LinkEvent = 'lost' | 'restored' | 'replaced';
 
@@ -75,7 +76,8 @@ export class RedisLink {
     private readonly onWarning?: (warning: string) => void,
   ) {
     this.processClock = new ProcessClock(times);
-    this.standby = new Standby({ address, times, heartbeat: this.processClock.heartbeat });
+    const data: StandbyData = { address, times };
+    this.standby = new Standby(join(__dirname, 'standby-thread.js'), data);
     this.commands = openClient(address, times.callDeadlineMs);
     this.subscriber = openClient(address, times.callDeadlineMs);
     this.scripts = new ScriptRunner(this.commands);

@@ -1,52 +1,51 @@
 import { workerData } from 'node:worker_threads';
-import { ScriptRunner } from '../scripts/script';
-import { type Lease, LeaseTable, SharedInstant, watchHeartbeat } from '@baton/clock';
+import { type Lease, standBy } from '@baton/clock';
+import type { TransportTimes } from '../../times';
+import type { RedisAddress } from '../address/address';
+import { type Script, ScriptRunner } from '../scripts/script';
 import { openClient } from './client';
-import { EXTEND_LEASES } from './lease-scripts';
-import type { StandbyData } from './standby';
 
-/** The thread of a `Standby`. */
+/** The thread of the link's `Standby`, with a connection of its own. */
+
+/** The data that the thread gets at its start. */
+export interface StandbyData {
+  readonly address: RedisAddress;
+  readonly times: TransportTimes;
+}
 
 /** Leases per script call, so that no call blocks the server for long. */
 const BATCH = 256;
 
-const data = workerData as StandbyData;
-const leases = new LeaseTable(data.leases);
-const heartbeat = new SharedInstant(data.heartbeat);
-const extension = new SharedInstant(data.extension);
-const client = openClient(named(data.address), data.callDeadlineMs);
-const scripts = new ScriptRunner(client);
-let isExtending = false;
+/**
+ * Extends leases that this process still has, as BullMQ's `extendLock` does, and never shortens
+ * one. KEYS: locks and presences. ARGV: per key the value that it must have (empty: any), and its
+ * TTL in ms.
+ */
+const EXTEND_LEASES: Script = {
+  name: 'extendLeases',
+  body: `
+for i, key in ipairs(KEYS) do
+  local value, ttl = ARGV[2 * i - 1], tonumber(ARGV[2 * i])
+  local left = redis.call('PTTL', key)
+  if left >= 0 and left < ttl and (value == '' or redis.call('GET', key) == value) then
+    redis.call('PEXPIRE', key, ttl)
+  end
+end
+`,
+};
 
-watchHeartbeat(heartbeat, { everyMs: data.renewMs, forMs: data.lockMs }, extendIfLate);
+const { address, times } = workerData as StandbyData;
+/** The name shows in `CLIENT LIST`. */
+const options = { ...address.options, connectionName: 'baton-standby' };
+const scripts = new ScriptRunner(openClient({ ...address, options }, times.callDeadlineMs));
 
-/** Names the connection for `CLIENT LIST`. */
-function named<Address extends StandbyData['address']>(address: Address): Address {
-  return { ...address, options: { ...address.options, connectionName: 'baton-standby' } };
-}
+standBy(times, extendAll);
 
-/** An event loop that is on time renews its own leases. One that never continues must lose them. */
-async function extendIfLate(): Promise<void> {
-  const lateMs = heartbeat.ageMs();
-  if (isExtending || lateMs < data.renewMs || lateMs > data.ceilingMs) return;
-  isExtending = true;
-  try {
-    if (await extendAll(leases.read())) extension.mark();
-  } catch {
-    // The leases were not extended; the next tick retries.
-  } finally {
-    isExtending = false;
-  }
-}
-
-/** @returns whether all of them are still held */
-async function extendAll(all: readonly Lease[]): Promise<boolean> {
-  let living = 0;
+async function extendAll(all: readonly Lease[]): Promise<void> {
   for (let from = 0; from < all.length; from += BATCH) {
     const batch = all.slice(from, from + BATCH);
     const keys = batch.map(({ key }) => key);
     const args = batch.flatMap(({ value, ttlMs }) => [value, ttlMs]);
-    living += Number(await scripts.run(EXTEND_LEASES, keys, args));
+    await scripts.run(EXTEND_LEASES, keys, args);
   }
-  return living === all.length;
 }

@@ -145,7 +145,7 @@ export class RedisConsumer implements JobConsumer {
   private async take(room: number): Promise<void> {
     this.takes += 1;
     const token = `${this.id}:${this.takes}`;
-    const lockedMs = performance.now();
+    const lockedMs = this.link.processClock.awakeMs();
     this.worker.opts.lockDuration = this.held.leaseMs;
     const taker = this.takerWith(room);
     const { jobs, left, isDeferred, turn } = await this.taking.take(

@@ -15,7 +15,7 @@ export type BullJob = Job<EngineJob, null>;
 interface Take {
   readonly token: string;
   readonly permit: RunPermit | undefined;
-  /** Time at which the take was sent, by `performance.now()`. */
+  /** Awake time at which the take was sent. */
   readonly lockedMs: number;
 }
 
@@ -32,8 +32,8 @@ interface HeldJobsOptions {
  * The jobs that one consumer holds, and their locks. All locks are renewed in one call; their
  * length depends on this process's recent lateness. An expired lock is taken again unless another
  * worker has had the job since; the ledger fences runs that such a worker begins meanwhile. While
- * Redis cannot be reached, a lock is lost when it expires by this process's own monotonic clock.
- * Each loss is reported once.
+ * Redis cannot be reached, a lock is lost when it expires by this process's own awake time. Each
+ * loss is reported once.
  */
 export class HeldJobs {
   private readonly byId = new Map<string, HeldJob>();
@@ -56,7 +56,7 @@ export class HeldJobs {
 
   /** The lock duration to request now. */
   get leaseMs(): number {
-    return Math.round(this.options.link.processClock.leaseMs(this.options.times.lockMs));
+    return this.options.link.processClock.leaseMs(this.options.times.lockMs);
   }
 
   async complete(held: HeldJob): Promise<boolean> {
@@ -121,22 +121,17 @@ export class HeldJobs {
   /** Without jobs there is no timer, so that an idle process stays idle. */
   private tick(): void {
     const { link, times } = this.options;
-    if (!link.isUp) this.loseOverdue(performance.now());
-    else if (!this.isRenewing && this.byId.size > 0) void this.renew([...this.byId.values()]);
+    const all = [...this.byId.values()];
+    const nowMs = link.processClock.awakeMs();
+    if (link.isUp && !this.isRenewing && all.length > 0) void this.renew(all);
+    if (!link.isUp) for (const held of all) if (nowMs >= held.lockEndMs) this.lose(held);
     const isNeeded = this.byId.size > 0;
     this.timer = isNeeded ? setTimeout(() => this.tick(), times.lockRenewMs) : undefined;
   }
 
-  private loseOverdue(nowMs: number): void {
-    const { link, times } = this.options;
-    const extendedToMs = nowMs - link.standby.extendedAgoMs() + times.lockMs;
-    for (const held of [...this.byId.values()])
-      if (nowMs >= Math.max(held.lockEndMs, extendedToMs)) this.lose(held);
-  }
-
   private async renew(batch: readonly HeldJob[]): Promise<void> {
     const { link, worker } = this.options;
-    const [sentMs, leaseMs] = [performance.now(), this.leaseMs];
+    const [sentMs, leaseMs] = [link.processClock.awakeMs(), this.leaseMs];
     this.isRenewing = true;
     try {
       const { wait = '', active = '', prioritized = '', stalled = '' } = worker.keys;
@@ -176,6 +171,7 @@ class HeldJob implements TakenJob {
   readonly id: string;
   readonly token: string;
   readonly permit: RunPermit | undefined;
+  /** Awake time. */
   lockEndMs = 0;
 
   constructor(
