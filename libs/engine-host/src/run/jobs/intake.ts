@@ -16,7 +16,14 @@ import { Executor } from './executor';
 import { DecodeStage, PrefillStage } from '../stages';
 import { stageOf } from './run-starter';
 
-/** Takes jobs while the engine has room, and begins their runs. */
+/**
+ * Takes jobs while the engine has room, and gives each to the way of its stage.
+ *
+ * This is BullMQ's place in an engine. `@nestjs/bullmq`'s processors do not fit: they take a fixed
+ * number of jobs at a time where room depends on tokens and blocks, they have no permit of the
+ * ledger in the take, and the job of a lost worker waits until BullMQ's lock has ended. The
+ * transport's consumers take by BullMQ's data format; see libs/transport.
+ */
 @Injectable()
 export class Intake implements BeforeApplicationShutdown {
   private consumers: JobConsumer[] = [];
