@@ -1,7 +1,7 @@
 import type { KvTransferParams } from '@baton/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { EngineHost } from '../host/engine-host';
 import { World, type WorldOptions } from '../../test/test-world';
+import type { EngineHost } from '../host/engine-host';
 
 const UNKNOWN_ENGINE = '00000000-0000-4000-8000-000000000000';
 

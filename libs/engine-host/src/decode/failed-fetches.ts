@@ -1,13 +1,13 @@
-import { Injectable } from '@nestjs/common';
-import { Broker, HostOptions, Log } from '../run/tokens';
 import { LiveClock } from '@baton/clock';
 import type { FetchFailure } from '@baton/handoff';
-import { EngineSlot } from '../run/engine/engine-slot';
-import { type Run, RunTable } from '../run/runs/run';
-import { StepLoop } from '../run/engine/step-loop';
-import { sharedQueue } from '../routing/job-routing';
 import type { ReturnReason } from '@baton/transport';
+import { Injectable } from '@nestjs/common';
+import { sharedQueue } from '../routing/job-routing';
 import { Endings } from '../run/endings/endings';
+import { EngineSlot } from '../run/engine/engine-slot';
+import { StepLoop } from '../run/engine/step-loop';
+import { type Run, RunTable } from '../run/runs/run';
+import { Broker, HostOptions, Log } from '../run/tokens';
 
 /**
  * Decides what happens to a request whose KV will not arrive. A routed request has lost its source:

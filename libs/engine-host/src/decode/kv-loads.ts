@@ -1,14 +1,14 @@
-import { Injectable, Optional } from '@nestjs/common';
 import { LiveClock } from '@baton/clock';
 import { type FetchFailure, type TargetAction } from '@baton/handoff';
 import { type Micros } from '@baton/kernel';
-import { EngineSlot } from '../run/engine/engine-slot';
-import { type Fetching, type Run } from '../run/runs/run';
-import { RunSpans } from '../run/observers/run-spans';
-import { StepLoop } from '../run/engine/step-loop';
-import { TimelineFacts } from '../run/observers/timeline-facts';
 import { EngineStats } from '@baton/telemetry';
+import { Injectable, Optional } from '@nestjs/common';
+import { EngineSlot } from '../run/engine/engine-slot';
+import { StepLoop } from '../run/engine/step-loop';
 import { JobFaults } from '../run/faults/job-faults';
+import { RunSpans } from '../run/observers/run-spans';
+import { TimelineFacts } from '../run/observers/timeline-facts';
+import { type Fetching, type Run } from '../run/runs/run';
 import { FailedFetches } from './failed-fetches';
 
 import { Transfers } from './transfers';

@@ -7,8 +7,8 @@ import {
 } from '@baton/contract';
 import type { SourceName } from '@baton/handoff';
 import type { HandoffRecord } from '@baton/transport';
-import type { Fetching } from '../run/runs/run';
 import { claimOn, claimOnKept } from '../run/runs/kv-claim';
+import type { Fetching } from '../run/runs/run';
 
 /** The KV of a computed prompt that its prefill engine holds, by the ledger's record. */
 export function handedOverKv({ requestId }: EngineJob, handoff: HandoffRecord): Fetching {

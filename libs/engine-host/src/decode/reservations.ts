@@ -1,12 +1,12 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { HostOptions } from '../run/tokens';
 import type { Reservation } from '@baton/engine';
 import { type Micros } from '@baton/kernel';
+import { EngineStats } from '@baton/telemetry';
+import { Injectable, Optional } from '@nestjs/common';
 import { EngineSlot } from '../run/engine/engine-slot';
-import { type Fetching, type Run, RunTable } from '../run/runs/run';
 import { StepLoop } from '../run/engine/step-loop';
 import { TimelineFacts } from '../run/observers/timeline-facts';
-import { EngineStats } from '@baton/telemetry';
+import { type Fetching, type Run, RunTable } from '../run/runs/run';
+import { HostOptions } from '../run/tokens';
 
 /** The KV that a run must fetch. */
 type Missing = Pick<Reservation, 'missingTokens' | 'missingBlocks'>;

@@ -1,12 +1,12 @@
-import { Injectable } from '@nestjs/common';
-import { HostOptions } from '../run/tokens';
 import { LiveClock } from '@baton/clock';
 import { TransferSet, TransferSetup, type TransferShape, wholeBlocks } from '@baton/handoff';
 import { type Micros, usToSeconds } from '@baton/kernel';
+import { EngineStats } from '@baton/telemetry';
+import { Injectable } from '@nestjs/common';
 import { EngineIdentity } from '../run/engine/engine-identity';
 import { EngineSlot, WakeUp } from '../run/engine/engine-slot';
 import { type Run } from '../run/runs/run';
-import { EngineStats } from '@baton/telemetry';
+import { HostOptions } from '../run/tokens';
 
 export interface TransferOrder {
   readonly sourceId: string;

@@ -2,8 +2,8 @@ import type { BatchEntry, BatchView } from '@baton/contract';
 import type { EnginePort } from '@baton/engine';
 import type { EngineIdentity } from '../run/engine/engine-identity';
 import type { EngineSlot } from '../run/engine/engine-slot';
-import type { Run, RunTable } from '../run/runs/run';
 import type { StepLoop } from '../run/engine/step-loop';
+import type { Run, RunTable } from '../run/runs/run';
 
 type Phase = BatchEntry['phase'];
 

@@ -1,10 +1,10 @@
-import { settle } from '../../../clock/test/manual-wall-clock';
 import type { EngineJob } from '@baton/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../../test/support/runs';
-import type { EngineHost } from './engine-host';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import { LEAD_US, PROMPT_US, World } from '../../test/test-world';
+import type { EngineHost } from './engine-host';
 
 type Operation =
   | { readonly kind: 'submit' | 'abort' | 'resubmit'; readonly which: number }

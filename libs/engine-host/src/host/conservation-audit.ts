@@ -1,7 +1,7 @@
-import { Injectable } from '@nestjs/common';
-import { HostOptions } from '../run/tokens';
-import { EngineSlot } from '../run/engine/engine-slot';
 import { EngineStats } from '@baton/telemetry';
+import { Injectable } from '@nestjs/common';
+import { EngineSlot } from '../run/engine/engine-slot';
+import { HostOptions } from '../run/tokens';
 
 /**
  * Checks for lost KV blocks: all blocks of an engine without sequences and holdings must be free.

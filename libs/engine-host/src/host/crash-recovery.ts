@@ -1,13 +1,13 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { Log } from '../run/tokens';
+import { TargetSide } from '../decode/target-side';
+import { SourceSide } from '../prefill/source-side';
+import { Endings } from '../run/endings/endings';
 import { EngineSlot } from '../run/engine/engine-slot';
+import { StepLoop } from '../run/engine/step-loop';
+import { Intake } from '../run/jobs/intake';
 import { KvEvents } from '../run/observers/kv-events';
 import { RunTable } from '../run/runs/run';
-import { StepLoop } from '../run/engine/step-loop';
-import { Endings } from '../run/endings/endings';
-import { SourceSide } from '../prefill/source-side';
-import { TargetSide } from '../decode/target-side';
-import { Intake } from '../run/jobs/intake';
+import { Log } from '../run/tokens';
 
 /**
  * Replaces an engine that threw by a new one. Every request of the old engine ends with

@@ -1,9 +1,9 @@
-import { Injectable } from '@nestjs/common';
 import { LiveClock } from '@baton/clock';
+import { Injectable } from '@nestjs/common';
+import { HeldKv } from '../prefill/held-kv';
+import { Endings } from '../run/endings/endings';
 import { EngineSlot } from '../run/engine/engine-slot';
 import { type Run, RunTable } from '../run/runs/run';
-import { Endings } from '../run/endings/endings';
-import { HeldKv } from '../prefill/held-kv';
 
 /** Wall µs between two checks of the remaining work. */
 const LOOK_EVERY_US = 20_000;

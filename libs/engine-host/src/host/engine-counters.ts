@@ -1,9 +1,9 @@
-import type { EngineSlot } from '../run/engine/engine-slot';
-import type { PoolNode } from '../run/pool/pool-node';
 import { usToSeconds } from '@baton/kernel';
 import { acceptedAt, type EngineStats, type OptionalKey, type PoolKey } from '@baton/telemetry';
+import type { EngineSlot } from '../run/engine/engine-slot';
 import type { ExecutorNumbers } from '../run/jobs/executor';
 import type { DriverOptions } from '../run/options';
+import type { PoolNode } from '../run/pool/pool-node';
 
 /** The sources of the counters. */
 export interface CounterSources {

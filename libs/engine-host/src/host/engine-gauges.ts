@@ -1,12 +1,12 @@
-import { Injectable } from '@nestjs/common';
-import { Broker, HostOptions } from '../run/tokens';
 import type { EngineGauges } from '@baton/contract';
-import { EngineSlot } from '../run/engine/engine-slot';
-import { Run, RunTable } from '../run/runs/run';
-import { SourceSide } from '../prefill/source-side';
+import { Injectable } from '@nestjs/common';
 import { TargetSide } from '../decode/target-side';
+import { SourceSide } from '../prefill/source-side';
+import { EngineSlot } from '../run/engine/engine-slot';
 import { DriverOptions } from '../run/options';
+import { Run, RunTable } from '../run/runs/run';
 import { StepPace } from '../run/steps/step-pace';
+import { Broker, HostOptions } from '../run/tokens';
 import { ConservationAudit } from './conservation-audit';
 import { Operations } from './operations';
 

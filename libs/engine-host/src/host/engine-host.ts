@@ -10,10 +10,10 @@ import {
 import { EngineIdentity } from '../run/engine/engine-identity';
 import { EngineSlot } from '../run/engine/engine-slot';
 import { StepLoop } from '../run/engine/step-loop';
-import { KvEvents } from '../run/observers/kv-events';
-import { RunTable } from '../run/runs/run';
 import { Executor } from '../run/jobs/executor';
 import { Intake } from '../run/jobs/intake';
+import { KvEvents } from '../run/observers/kv-events';
+import { RunTable } from '../run/runs/run';
 import { HostOptions, Log } from '../run/tokens';
 import { EngineDrain } from './drain';
 import { EngineNumbers } from './engine-numbers';

@@ -1,13 +1,13 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { Broker, HostOptions } from '../run/tokens';
 import type { EnginePresence, EngineReport } from '@baton/contract';
+import { EngineStats } from '@baton/telemetry';
+import { Injectable, Optional } from '@nestjs/common';
+import { hostname } from 'node:os';
 import { EngineIdentity } from '../run/engine/engine-identity';
 import { EngineSlot } from '../run/engine/engine-slot';
-import { PoolNode } from '../run/pool/pool-node';
-import { EngineStats } from '@baton/telemetry';
-import { hostname } from 'node:os';
 import { Executor } from '../run/jobs/executor';
 import type { DriverOptions } from '../run/options';
+import { PoolNode } from '../run/pool/pool-node';
+import { Broker, HostOptions } from '../run/tokens';
 import { engineCounters } from './engine-counters';
 import { GaugeReader } from './engine-gauges';
 

@@ -1,7 +1,7 @@
-import { settle } from '../../../clock/test/manual-wall-clock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { EngineHost } from './engine-host';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import { PROMPT_US, World } from '../../test/test-world';
+import type { EngineHost } from './engine-host';
 
 const SECOND_US = 1_000_000;
 

@@ -1,13 +1,13 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { Ledger, Log } from '../run/tokens';
 import { submissionOf } from '@baton/contract';
-import { EngineSlot } from '../run/engine/engine-slot';
-import { type Run, RunTable } from '../run/runs/run';
 import type { RequestView } from '@baton/transport';
-import { Endings } from '../run/endings/endings';
+import { Injectable, Optional } from '@nestjs/common';
 import { HeldKv } from '../prefill/held-kv';
 import { SourceSide } from '../prefill/source-side';
+import { Endings } from '../run/endings/endings';
+import { EngineSlot } from '../run/engine/engine-slot';
 import { Executor } from '../run/jobs/executor';
+import { type Run, RunTable } from '../run/runs/run';
+import { Ledger, Log } from '../run/tokens';
 
 /**
  * Compares the runs of this engine with the ledger, and ends those that the ledger does not have.

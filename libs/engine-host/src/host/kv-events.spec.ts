@@ -1,11 +1,11 @@
 import type { EngineJob } from '@baton/contract';
 import type { Engine } from '@baton/engine';
 import { chainBlockHashes, RandomStream } from '@baton/kernel';
-import { endpointOf } from '../run/observers/load-publisher';
-import { type KvEvent, type KvEventPublisher } from '../run/observers/kv-event';
 import { afterEach, describe, expect, it } from 'vitest';
 import { settle } from '../../../clock/test/manual-wall-clock';
 import { World } from '../../test/test-world';
+import { type KvEvent, type KvEventPublisher } from '../run/observers/kv-event';
+import { endpointOf } from '../run/observers/load-publisher';
 import type { EngineHost } from './engine-host';
 
 const BLOCK = 16;

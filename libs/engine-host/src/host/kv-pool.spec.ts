@@ -1,11 +1,11 @@
 import type { KvPoolMessage } from '@baton/contract';
 import type { KvPoolTerms } from '@baton/kvcache';
-import { engineQueue } from '../routing/job-routing';
 import type { BatchAggregates } from '@baton/step-time';
 import { channels } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { settle } from '../../../clock/test/manual-wall-clock';
 import { World } from '../../test/test-world';
+import { engineQueue } from '../routing/job-routing';
 import type { EngineHost } from './engine-host';
 
 const KV_POOL: KvPoolTerms = {

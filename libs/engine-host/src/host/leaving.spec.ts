@@ -1,8 +1,8 @@
-import { settle } from '../../../clock/test/manual-wall-clock';
-import { engineQueue } from '../routing/job-routing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { EngineHost } from './engine-host';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import { PROMPT_US, World } from '../../test/test-world';
+import { engineQueue } from '../routing/job-routing';
+import type { EngineHost } from './engine-host';
 
 describe('engines that leave', () => {
   let world: World;

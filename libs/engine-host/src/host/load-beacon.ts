@@ -1,16 +1,16 @@
+import { type Alarm, areTimersSlow } from '@baton/clock';
+import type { EngineLoad } from '@baton/contract';
+import { channels } from '@baton/transport';
 import {
   type BeforeApplicationShutdown,
   Injectable,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { Bus, HostOptions, Wall } from '../run/tokens';
-import { type Alarm, areTimersSlow } from '@baton/clock';
-import type { EngineLoad } from '@baton/contract';
 import { EngineIdentity } from '../run/engine/engine-identity';
 import { EngineSlot } from '../run/engine/engine-slot';
-import { IncomingRuns, RunTable } from '../run/runs/run';
-import { channels } from '@baton/transport';
 import { TakenJobs } from '../run/jobs/taken-jobs';
+import { IncomingRuns, RunTable } from '../run/runs/run';
+import { Bus, HostOptions, Wall } from '../run/tokens';
 import { adaptersIn } from './engine-gauges';
 
 const LOOK_EVERY_US = 100_000;

@@ -1,15 +1,15 @@
-import { Injectable, type OnModuleInit, Optional } from '@nestjs/common';
-import { Bus, Orders } from '../run/tokens';
 import type { EngineMessage } from '@baton/contract';
 import { unreachable } from '@baton/kernel';
-import { Mailbox, type MailReaders } from '../run/engine/mailbox';
-import { RunTable } from '../run/runs/run';
-import { Endings } from '../run/endings/endings';
-import { SourceSide } from '../prefill/source-side';
+import { Injectable, type OnModuleInit, Optional } from '@nestjs/common';
 import { TargetSide } from '../decode/target-side';
+import { SourceSide } from '../prefill/source-side';
+import { Endings } from '../run/endings/endings';
+import { Mailbox, type MailReaders } from '../run/engine/mailbox';
 import { Executor } from '../run/jobs/executor';
 import { Intake } from '../run/jobs/intake';
+import { RunTable } from '../run/runs/run';
 import { FrameResender } from '../run/steps/resend';
+import { Bus, Orders } from '../run/tokens';
 import { EngineNumbers } from './engine-numbers';
 import { WarmStart } from './warm-start';
 

@@ -1,12 +1,12 @@
+import type { BatchView, Operation, OperationReply } from '@baton/contract';
+import { channels, type Unsubscribe } from '@baton/transport';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { endQuietly } from '../run/engine/end-quietly';
-import { Bus, Log } from '../run/tokens';
-import type { BatchView, Operation, OperationReply } from '@baton/contract';
 import { EngineIdentity } from '../run/engine/engine-identity';
 import { EngineSlot } from '../run/engine/engine-slot';
-import { RunTable } from '../run/runs/run';
 import { StepLoop } from '../run/engine/step-loop';
-import { channels, type Unsubscribe } from '@baton/transport';
+import { RunTable } from '../run/runs/run';
+import { Bus, Log } from '../run/tokens';
 import { batchView } from './batch-view';
 
 /** Carries out operators' commands to all engines, and replies. */

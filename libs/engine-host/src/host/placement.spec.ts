@@ -1,10 +1,10 @@
 import { speedUpTimers } from '@baton/clock';
-import { settle } from '../../../clock/test/manual-wall-clock';
 import type { EngineJob, EngineLoad } from '@baton/contract';
-import { engineQueue, type RoutedJob, SharedQueues } from '../routing/job-routing';
 import { channels } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import { PROMPT_US, World } from '../../test/test-world';
+import { engineQueue, type RoutedJob, SharedQueues } from '../routing/job-routing';
 
 /** Sends handed-over jobs to the engines' own queues in turn. */
 class InTurn extends SharedQueues {

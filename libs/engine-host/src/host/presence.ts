@@ -1,10 +1,10 @@
-import { endQuietly } from '../run/engine/end-quietly';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Broker, HostOptions, Log, Wall } from '../run/tokens';
-import { isDeepStrictEqual } from 'node:util';
 import { type Alarm, speedUpTimers } from '@baton/clock';
 import type { EnginePresence } from '@baton/contract';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
+import { endQuietly } from '../run/engine/end-quietly';
 import { EngineIdentity } from '../run/engine/engine-identity';
+import { Broker, HostOptions, Log, Wall } from '../run/tokens';
 import { EngineNumbers } from './engine-numbers';
 
 /**

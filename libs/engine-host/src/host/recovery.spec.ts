@@ -1,10 +1,10 @@
-import { settle } from '../../../clock/test/manual-wall-clock';
 import type { EngineJob, EngineMessage } from '@baton/contract';
 import { Engine } from '@baton/engine';
 import { channels } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { EngineHost } from './engine-host';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import { PROMPT_US, TOKEN_US, World } from '../../test/test-world';
+import type { EngineHost } from './engine-host';
 
 const ALL = [0, 1, 2, 3, 4];
 

@@ -1,12 +1,12 @@
-import { Injectable, Optional } from '@nestjs/common';
 import { LiveClock } from '@baton/clock';
-import { IncomingRuns, type Run } from '../run/runs/run';
-import { StepLoop } from '../run/engine/step-loop';
+import { Injectable, Optional } from '@nestjs/common';
+import { TargetSide } from '../decode/target-side';
+import { SourceSide } from '../prefill/source-side';
 import type { DropReason } from '../run/endings/ending-table';
 import { Endings } from '../run/endings/endings';
-import { SourceSide } from '../prefill/source-side';
-import { TargetSide } from '../decode/target-side';
+import { StepLoop } from '../run/engine/step-loop';
 import { Executor } from '../run/jobs/executor';
+import { IncomingRuns, type Run } from '../run/runs/run';
 
 /** The resources that parts besides the engine hold for a run. */
 @Injectable()

@@ -1,8 +1,8 @@
-import { Injectable } from '@nestjs/common';
-import { Broker, HostOptions } from '../run/tokens';
 import { type Alarm, LiveClock } from '@baton/clock';
-import { startupLength, type Micros, startupPhases } from '@baton/kernel';
+import { type Micros, startupLength, startupPhases } from '@baton/kernel';
+import { Injectable } from '@nestjs/common';
 import { EngineIdentity } from '../run/engine/engine-identity';
+import { Broker, HostOptions } from '../run/tokens';
 import { readyPeers, WarmStart } from './warm-start';
 
 /**

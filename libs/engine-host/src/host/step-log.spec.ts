@@ -1,13 +1,13 @@
 import { type MeasuredStep, parseStepLogLine } from '@baton/calibration';
 import { defaultConfig, engineSetup } from '@baton/config';
 import { RandomStream } from '@baton/kernel';
-import { StepLog } from '../run/observers/step-log';
 import { createLogger } from '@baton/telemetry';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { World } from '../../test/test-world';
+import { StepLog } from '../run/observers/step-log';
 
 const REQUESTS = 40;
 

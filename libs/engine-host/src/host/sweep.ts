@@ -1,15 +1,15 @@
+import type { Alarm } from '@baton/clock';
 import {
   type BeforeApplicationShutdown,
   Injectable,
   type OnApplicationBootstrap,
   Optional,
 } from '@nestjs/common';
-import { Broker, Log, Wall } from '../run/tokens';
-import type { Alarm } from '@baton/clock';
-import { EngineSlot } from '../run/engine/engine-slot';
-import { FinishedRuns } from '../run/endings/finished-runs';
 import { TargetSide } from '../decode/target-side';
+import { FinishedRuns } from '../run/endings/finished-runs';
+import { EngineSlot } from '../run/engine/engine-slot';
 import { Executor } from '../run/jobs/executor';
+import { Broker, Log, Wall } from '../run/tokens';
 import { Inspection } from './inspection';
 
 const SWEEP_EVERY_US = 1_000_000;

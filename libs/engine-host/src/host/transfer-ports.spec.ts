@@ -1,9 +1,9 @@
 import type { EngineMessage } from '@baton/contract';
 import { channels } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PROMPT_US, TOKEN_US, World } from '../../test/test-world';
 import { UNLIMITED } from '../prefill/source-side';
 import type { HostedEngineFacts } from '../run/options';
-import { PROMPT_US, TOKEN_US, World } from '../../test/test-world';
 
 /** Facts of an engine with a port for each rank; each rank stores this many bytes of a token. */
 function factsOf([ports, kvBytesPerToken]: readonly [number, number]): HostedEngineFacts {

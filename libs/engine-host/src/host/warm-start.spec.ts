@@ -1,7 +1,7 @@
-import { engineQueue } from '../routing/job-routing';
-import { settle } from '../../../clock/test/manual-wall-clock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { settle } from '../../../clock/test/manual-wall-clock';
 import { PROMPT_US, TRANSFER_US, World } from '../../test/test-world';
+import { engineQueue } from '../routing/job-routing';
 import type { EngineHost } from './engine-host';
 
 const STARTUP_US = 1_000_000;

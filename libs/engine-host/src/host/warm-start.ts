@@ -1,12 +1,12 @@
-import { Injectable } from '@nestjs/common';
-import { Broker, HostOptions, Log } from '../run/tokens';
 import { type Alarm, LiveClock } from '@baton/clock';
 import type { EngineMessage, EnginePresence } from '@baton/contract';
-import { cacheFetchUs, fullestPeer, type FreeContents } from '@baton/kvcache';
 import type { Micros } from '@baton/kernel';
+import { cacheFetchUs, type FreeContents, fullestPeer } from '@baton/kvcache';
+import { Injectable } from '@nestjs/common';
 import { EngineIdentity } from '../run/engine/engine-identity';
 import { EngineSlot } from '../run/engine/engine-slot';
 import { Mailbox } from '../run/engine/mailbox';
+import { Broker, HostOptions, Log } from '../run/tokens';
 
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { readonly kind: K }>;
 

@@ -1,10 +1,10 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { Routing } from '../run/tokens';
 import { emptyFrameEntry, type KvTransferParams } from '@baton/contract';
-import { Frames } from '../run/runs/frames';
-import { isRunOver, type Run } from '../run/runs/run';
+import { Injectable, Optional } from '@nestjs/common';
 import { Endings } from '../run/endings/endings';
 import { FaultPlan } from '../run/engine/fault-plan';
+import { Frames } from '../run/runs/frames';
+import { isRunOver, type Run } from '../run/runs/run';
+import { Routing } from '../run/tokens';
 
 /** The largest value of a field of a frame entry. */
 const MOST_SINCE_ARRIVAL_US = 2 ** 32 - 1;

@@ -1,17 +1,17 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { HostOptions } from '../run/tokens';
 import { LiveClock } from '@baton/clock';
 import { type EngineMessage, type KvTransferParams, remoteRequestId } from '@baton/contract';
 import type { SequenceHandle } from '@baton/engine';
 import type { ReleaseReason } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
+import { EngineStats } from '@baton/telemetry';
+import { Injectable, Optional } from '@nestjs/common';
 import { EngineIdentity } from '../run/engine/engine-identity';
 import { EngineSlot } from '../run/engine/engine-slot';
-import { isRunOver, type Run, RunTable } from '../run/runs/run';
 import { StepLoop } from '../run/engine/step-loop';
 import { TimelineFacts } from '../run/observers/timeline-facts';
-import { EngineStats } from '@baton/telemetry';
 import { claimOn, claimOnKept } from '../run/runs/kv-claim';
+import { isRunOver, type Run, RunTable } from '../run/runs/run';
+import { HostOptions } from '../run/tokens';
 
 type Read = Extract<EngineMessage, { kind: 'read' }>;
 

@@ -1,7 +1,7 @@
 import type { EngineJob, KvTransferParams } from '@baton/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { EngineHost } from '../host/engine-host';
 import { World, type WorldOptions } from '../../test/test-world';
+import type { EngineHost } from '../host/engine-host';
 
 /** Two blocks of prompt, two of output: 61 tokens have their KV when the last of 30 is sampled. */
 const FIRST = { promptTokens: 32, outputTokens: 30, blockHashes: [11, 12, 13] };

@@ -1,9 +1,9 @@
 import { emptyFrameEntry, type KvTransferParams } from '@baton/contract';
 import { EngineStats } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
+import { Endings } from '../run/endings/endings';
 import { Frames } from '../run/runs/frames';
 import { isRunOver, type Run } from '../run/runs/run';
-import { Endings } from '../run/endings/endings';
 
 /** The answer of a prefill leg to an outside router. */
 @Injectable()

@@ -1,16 +1,16 @@
-import { type BeforeApplicationShutdown, Injectable, Optional } from '@nestjs/common';
-import { HostOptions } from '../run/tokens';
 import { LiveClock } from '@baton/clock';
 import type { EngineMessage } from '@baton/contract';
 import { leaseTimes, type SourceAction, SourceCoordinator, type SourceFact } from '@baton/handoff';
 import { type Micros, unreachable } from '@baton/kernel';
+import { EngineStats } from '@baton/telemetry';
+import { type BeforeApplicationShutdown, Injectable, Optional } from '@nestjs/common';
+import type { DropReason } from '../run/endings/ending-table';
 import { EngineIdentity } from '../run/engine/engine-identity';
 import { EngineSlot, WakeUp } from '../run/engine/engine-slot';
+import { FaultPlan } from '../run/engine/fault-plan';
 import { Mailbox } from '../run/engine/mailbox';
 import { type Run } from '../run/runs/run';
-import { EngineStats } from '@baton/telemetry';
-import type { DropReason } from '../run/endings/ending-table';
-import { FaultPlan } from '../run/engine/fault-plan';
+import { HostOptions } from '../run/tokens';
 import { type Held, HeldKv } from './held-kv';
 
 type Action<K extends SourceAction['kind']> = Extract<SourceAction, { kind: K }>;

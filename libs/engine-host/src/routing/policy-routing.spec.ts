@@ -1,10 +1,10 @@
-import { ManualWallClock, settle } from '../../../clock/test/manual-wall-clock';
 import { type BatonConfig, defaultConfig, placerSpec } from '@baton/config';
 import type { EngineJob, EngineLoad } from '@baton/contract';
 import { RandomStream } from '@baton/kernel';
 import { Placer } from '@baton/policies';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ManualWallClock, settle } from '../../../clock/test/manual-wall-clock';
 import { idleEngines, placementContext } from '../../../policies/test/test-context';
 import { SharedQueues } from './job-routing';
 import { buildRouting, needsLoads, PolicyRouting } from './policy-routing';

@@ -2,24 +2,24 @@ import type { Alarm, WallClock } from '@baton/clock';
 import {
   admissionSpec,
   type BatonConfig,
-  LiveSettings,
-  placerSpec,
   engineSetup,
   type EngineSetup,
+  LiveSettings,
   mostAdapters,
+  placerSpec,
 } from '@baton/config';
 import type { EngineJob, EngineLoad, Stage } from '@baton/contract';
 import { type Micros, RandomStream, secondsToUs } from '@baton/kernel';
 import {
   type AdmissionContext,
   type ArrivalChoice,
-  Placer,
-  PoolEstimate,
-  type PolicyWatch,
   type PlacementContext,
   type PlacementRequest,
-  predictTtftUs,
+  Placer,
   type PlacerSpec,
+  type PolicyWatch,
+  PoolEstimate,
+  predictTtftUs,
   PrefixDirectory,
   promptBlocks,
   SHARED_QUEUE,
@@ -30,12 +30,12 @@ import { EngineBoard } from './engine-board';
 import {
   engineQueue,
   entryQueue,
-  type UnavailableEngine,
   type JobRouting,
   type PromptFacts,
   type RoutedJob,
   sharedQueue,
   SharedQueues,
+  type UnavailableEngine,
 } from './job-routing';
 
 const TICK_US = 250_000;

@@ -2,10 +2,10 @@ import type { Stage, StepTimeOrigin } from '@baton/contract';
 import type { EnginePort } from '@baton/engine';
 import type { HandoffEntry, TransferSetupTimes, TransferShape } from '@baton/handoff';
 import type { Micros, StartupTimes } from '@baton/kernel';
-import type { KvPoolMember, KvPoolTerms, ContentWatcher } from '@baton/kvcache';
+import type { ContentWatcher, KvPoolMember, KvPoolTerms } from '@baton/kvcache';
 import type { Provider } from '@nestjs/common';
-import type { KvEventPublisher } from './observers/kv-event';
 import type { RankOptions } from './engine/engine-identity';
+import type { KvEventPublisher } from './observers/kv-event';
 
 /** The facts about an engine that its host needs. */
 export interface HostedEngineFacts {

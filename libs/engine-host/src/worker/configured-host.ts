@@ -1,13 +1,13 @@
-import { type BatonConfig, startupTimes, type EngineSetup } from '@baton/config';
+import { type BatonConfig, type EngineSetup, startupTimes } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import type { HostOptions } from '../run/tokens';
-import { UNLIMITED } from '../prefill/source-side';
-import { publishers } from '../run/observers/load-publisher';
 import { Engine, type EngineOptions } from '@baton/engine';
-import { executedBy } from '../executors/upstream/executed-by';
-import { type ServerAddress } from '../executors/server/executing';
 import { msToUs, secondsToUs } from '@baton/kernel';
+import { type ServerAddress } from '../executors/server/executing';
+import { executedBy } from '../executors/upstream/executed-by';
+import { UNLIMITED } from '../prefill/source-side';
 import { needsLoads } from '../routing/policy-routing';
+import { publishers } from '../run/observers/load-publisher';
+import type { HostOptions } from '../run/tokens';
 
 function hostTierFacts({ hostTier, blockSize }: EngineOptions): Pick<HostOptions, 'hostTier'> {
   if (hostTier === undefined) return {};

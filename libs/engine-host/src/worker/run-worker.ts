@@ -1,12 +1,12 @@
-import { reasonOf } from '@baton/kernel';
 import {
   type BatonConfig,
   configFromEnv,
+  engineSetup,
   transportTimes,
   UsageError,
-  engineSetup,
 } from '@baton/config';
 import type { ChildMessage, Stage } from '@baton/contract';
+import { reasonOf } from '@baton/kernel';
 import { formatTopology, parseEngines, TopologyError } from '@baton/policies';
 import { processLogger } from '@baton/telemetry';
 import { connectRedisTransport } from '@baton/transport';
@@ -14,8 +14,8 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Stages } from '../engine.module';
 import type { WorkerDependencies } from './engines.module';
-import { WorkerModule } from './worker.module';
 import { WorkerHosts, type WorkerHostsOptions } from './worker-hosts';
+import { WorkerModule } from './worker.module';
 
 export interface WorkerProcessOptions {
   /** Roles of this app; the first is the default. */

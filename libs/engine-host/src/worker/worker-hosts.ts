@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { LiveClock, SystemWallClock, type WallClock } from '@baton/clock';
 import {
   type BatonConfig,
@@ -14,19 +13,20 @@ import {
   type Stage,
   STAGES,
 } from '@baton/contract';
-import type { Stages } from '../engine.module';
-import type { EngineHost } from '../host/engine-host';
-import type { HostOptions } from '../run/tokens';
-import { StepBarrier } from '../run/engine/step-barrier';
-import { StepLog } from '../run/observers/step-log';
-import { executes, type ServerAddress, upstreamAt } from '../executors/server/executing';
-import { LocalServers } from '../executors/llamacpp/local-servers';
-import { parseTopology, watchedScheduling, liveWatch } from '@baton/policies';
-import { buildRouting } from '../routing/policy-routing';
-import { faultReporter } from '../routing/policy-faults';
-import { type JobRouting } from '../routing/job-routing';
+import { liveWatch, parseTopology, watchedScheduling } from '@baton/policies';
 import { type Logger, startTracing, type Tracing } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
+import { randomUUID } from 'node:crypto';
+import type { Stages } from '../engine.module';
+import { LocalServers } from '../executors/llamacpp/local-servers';
+import { executes, type ServerAddress, upstreamAt } from '../executors/server/executing';
+import type { EngineHost } from '../host/engine-host';
+import { type JobRouting } from '../routing/job-routing';
+import { faultReporter } from '../routing/policy-faults';
+import { buildRouting } from '../routing/policy-routing';
+import { StepBarrier } from '../run/engine/step-barrier';
+import { StepLog } from '../run/observers/step-log';
+import type { HostOptions } from '../run/tokens';
 import { hostOptions } from './configured-host';
 import { EngineRanks } from './engine-ranks';
 

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { WorkerHealthModule } from './health/worker-health.module';
 import { EnginesModule, type WorkerDependencies } from './engines.module';
+import { WorkerHealthModule } from './health/worker-health.module';
 
 /** A worker process: its engines, health and metrics. */
 @Module({})

@@ -1,8 +1,8 @@
+import { optionalFolder } from '@baton/config';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { optionalFolder } from '@baton/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkLlamacpp } from './local-server';
 

@@ -1,6 +1,6 @@
+import { type BatonConfig, optionalFolder, requireFrom, UsageError } from '@baton/config';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BatonConfig, optionalFolder, requireFrom, UsageError } from '@baton/config';
 
 /** The path of the package in the repository. */
 const PACKAGE = join('packages', 'llamacpp');

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { BatonConfig } from '@baton/config';
 import type { EngineMessage, EnginePresence, EngineReport } from '@baton/contract';
 import { channels, type Transport } from '@baton/transport';
+import { randomUUID } from 'node:crypto';
 import { hasServerPage } from './upstream-families';
 
 /** Time after which an engine that has not answered is shown as it was last announced, in ms. */

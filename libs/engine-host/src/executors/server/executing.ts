@@ -1,6 +1,6 @@
-import { rootCertificates } from 'node:tls';
 import { type BatonConfig, readAuthorities, UsageError } from '@baton/config';
 import { type Stage, STAGES } from '@baton/contract';
+import { rootCertificates } from 'node:tls';
 
 type ExecutorConfig = Pick<
   BatonConfig,

@@ -1,5 +1,5 @@
-import { isObject } from '@baton/kernel';
 import type { ExecutedRequest, UpstreamFailure } from '@baton/contract';
+import { isObject } from '@baton/kernel';
 import { Agent, type Dispatcher } from 'undici';
 import type { Body, JsonObjectText } from './json-object-text';
 import { eventsIn, GarbledStream } from './sse-reader';

@@ -1,17 +1,17 @@
 import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
+import type { EngineOptions } from '@baton/engine';
 import { Executor } from '../../run/jobs/executor';
 import type { HostOptions } from '../../run/tokens';
-import { PairedEnd } from './paired-end';
-import type { EngineOptions } from '@baton/engine';
 import { executorOf, readUpstreamCa, type ServerAddress } from '../server/executing';
+import { UpstreamServer } from '../server/upstream-server';
 import { IdleEngine } from './idle-engine';
 import { type KvConnector, NIXL_PULL, NO_TRANSFER } from './kv-connector';
 import { Mooncake } from './mooncake';
 import { NixlPush } from './nixl-push';
+import { PairedEnd } from './paired-end';
 import { Sglang } from './sglang';
 import { Upstream, UpstreamExecutor } from './upstream-executor';
-import { UpstreamServer } from '../server/upstream-server';
 
 export interface ExecutedEngine {
   readonly config: BatonConfig;

@@ -1,8 +1,8 @@
 // Reads the record of a hand-over for the decode engine.
 import type { Epoch } from '@baton/contract';
+import type { HandoffRecord } from '@baton/transport';
 import { EXECUTED } from '../../prefill/handoff';
 import type { Run } from '../../run/runs/run';
-import type { HandoffRecord } from '@baton/transport';
 
 /** A prefill run whose leg is under way at the same time as decode's. */
 export interface PrefillSource {

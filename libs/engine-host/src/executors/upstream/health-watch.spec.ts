@@ -1,8 +1,8 @@
 import { createLogger } from '@baton/telemetry';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { UpstreamServer } from '../server/upstream-server';
 import { HealthWatch } from './health-watch';
 import { NIXL_PULL } from './kv-connector';
-import type { UpstreamServer } from '../server/upstream-server';
 
 /** A server that only answers health checks. */
 class WatchedServer {

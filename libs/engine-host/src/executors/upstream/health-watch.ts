@@ -1,6 +1,6 @@
 import type { Logger } from '@baton/telemetry';
-import type { KvConnector } from './kv-connector';
 import type { UpstreamServer } from '../server/upstream-server';
+import type { KvConnector } from './kv-connector';
 
 const LOOK_EVERY_MS = 5_000;
 /** Interval of the checks while the server is failing. */

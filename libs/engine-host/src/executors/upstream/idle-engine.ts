@@ -1,4 +1,3 @@
-import type { FreeContents } from '@baton/kvcache';
 import type {
   AdmissionResult,
   EngineCounters,
@@ -8,6 +7,7 @@ import type {
   StepFacts,
 } from '@baton/engine';
 import { assert } from '@baton/kernel';
+import type { FreeContents } from '@baton/kvcache';
 
 const NOTHING: EngineCounters = {
   steps: 0,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Body, JsonObjectText } from '../server/json-object-text';
+import type { UpstreamServer } from '../server/upstream-server';
 import type { ClientRequest, KvConnector, PrefillLeg } from './kv-connector';
 import { decodeBody, prefillBody } from './leg-bodies';
-import type { UpstreamServer } from '../server/upstream-server';
 
 /**
  * Mooncake, following vLLM's Mooncake proxy

@@ -1,12 +1,12 @@
-import { type LegFailure, submissionOf } from '@baton/contract';
 import { LiveClock } from '@baton/clock';
+import { type LegFailure, submissionOf } from '@baton/contract';
 import { Injectable } from '@nestjs/common';
-import { Endings } from '../../run/endings/endings';
 import { FailedFetches } from '../../decode/failed-fetches';
-import { HostOptions, Ledger, Log } from '../../run/tokens';
+import { Endings } from '../../run/endings/endings';
 import { EngineIdentity } from '../../run/engine/engine-identity';
 import { Mailbox } from '../../run/engine/mailbox';
 import { isRunOver, type Run } from '../../run/runs/run';
+import { HostOptions, Ledger, Log } from '../../run/tokens';
 
 const TELL_EVERY_US = 500_000;
 /** Most repeats of the message; by then decode has received it or has answered. */

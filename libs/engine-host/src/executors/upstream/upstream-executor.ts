@@ -1,6 +1,4 @@
 import { LiveClock } from '@baton/clock';
-import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { endQuietly } from '../../run/engine/end-quietly';
 import {
   emptyFrameEntry,
   type EngineMessage,
@@ -9,34 +7,36 @@ import {
   type LegFailure,
   submissionOf,
 } from '@baton/contract';
-import { Endings } from '../../run/endings/endings';
+import type { Incoming } from '@baton/policies';
+import type { HandoffRecord } from '@baton/transport';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { FailedFetches } from '../../decode/failed-fetches';
 import { EXECUTED, Handoff, type HeldPrompt } from '../../prefill/handoff';
-import type { Executor, ExecutorNumbers } from '../../run/jobs/executor';
-import { HostOptions, Ledger, Log } from '../../run/tokens';
+import { Endings } from '../../run/endings/endings';
+import { endQuietly } from '../../run/engine/end-quietly';
 import { EngineIdentity } from '../../run/engine/engine-identity';
 import { EngineSlot } from '../../run/engine/engine-slot';
 import { Mailbox } from '../../run/engine/mailbox';
+import type { Executor, ExecutorNumbers } from '../../run/jobs/executor';
 import { Frames } from '../../run/runs/frames';
-import { isRunOver, type Run, RunTable } from '../../run/runs/run';
 import { KeptPayloads } from '../../run/runs/kept-payloads';
-import type { Incoming } from '@baton/policies';
-import type { HandoffRecord } from '@baton/transport';
+import { isRunOver, type Run, RunTable } from '../../run/runs/run';
+import { HostOptions, Ledger, Log } from '../../run/tokens';
 import { LegTally } from '../metrics/leg-tally';
 import { MetricsScrape } from '../metrics/metrics-scrape';
 import { type Body, JsonObjectText } from '../server/json-object-text';
 import { eventsIn } from '../server/sse-reader';
 import {
   DONE_DATA,
-  upstreamBody,
   refuseError,
+  upstreamBody,
   UpstreamLost,
   UpstreamRefusal,
   type UpstreamServer,
   wholeText,
 } from '../server/upstream-server';
 import { FINISH_REASON, reasonIn } from './finish-reason';
-import { hasTransfer, isSpent, sourceIn, type PrefillSource } from './handed-over';
+import { hasTransfer, isSpent, type PrefillSource, sourceIn } from './handed-over';
 import { HealthWatch } from './health-watch';
 import type { IdleEngine } from './idle-engine';
 import { type ClientRequest, type KvConnector } from './kv-connector';

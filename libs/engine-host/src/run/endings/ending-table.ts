@@ -1,5 +1,5 @@
-import type { RunOutcome } from '../../run/observers/run-spans';
-import type { RunState } from '../../run/runs/run';
+import type { RunOutcome } from '../observers/run-spans';
+import type { RunState } from '../runs/run';
 
 /** Why other parts free what they hold for a run: its request was aborted, or only it is void. */
 export type DropReason = 'aborted' | 'superseded';

@@ -1,5 +1,3 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { Ledger, Log } from '../../run/tokens';
 import {
   emptyFrameEntry,
   type EndReason,
@@ -8,15 +6,17 @@ import {
   type ErrorCode,
   type UpstreamFailure,
 } from '@baton/contract';
-import { EngineSlot } from '../../run/engine/engine-slot';
-import { Frames } from '../../run/runs/frames';
-import { KvEvents } from '../../run/observers/kv-events';
-import { type Run, RunTable } from '../../run/runs/run';
-import { RunSpans } from '../../run/observers/run-spans';
-import { StepLoop } from '../../run/engine/step-loop';
 import { EngineStats } from '@baton/telemetry';
 import type { RequestResult, TakenJob } from '@baton/transport';
-import { FaultPlan } from '../../run/engine/fault-plan';
+import { Injectable, Optional } from '@nestjs/common';
+import { EngineSlot } from '../engine/engine-slot';
+import { FaultPlan } from '../engine/fault-plan';
+import { StepLoop } from '../engine/step-loop';
+import { KvEvents } from '../observers/kv-events';
+import { RunSpans } from '../observers/run-spans';
+import { Frames } from '../runs/frames';
+import { type Run, RunTable } from '../runs/run';
+import { Ledger, Log } from '../tokens';
 import { type DropReason, type Ending, type EndingCause, ENDINGS } from './ending-table';
 import { type FinishedRun, FinishedRuns } from './finished-runs';
 

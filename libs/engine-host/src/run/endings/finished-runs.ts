@@ -1,11 +1,11 @@
-import { Injectable } from '@nestjs/common';
-import { Ledger, Log } from '../../run/tokens';
 import { LiveClock } from '@baton/clock';
 import type { Epoch } from '@baton/contract';
 import { Fifo } from '@baton/kernel';
-import type { KeptPayloads } from '../../run/runs/kept-payloads';
-import type { Run } from '../../run/runs/run';
 import type { RequestResult, TakenJob } from '@baton/transport';
+import { Injectable } from '@nestjs/common';
+import type { KeptPayloads } from '../runs/kept-payloads';
+import type { Run } from '../runs/run';
+import { Ledger, Log } from '../tokens';
 
 /** The end of a run, for an API process that missed it. */
 export interface FinishedRun {

@@ -1,5 +1,5 @@
 import { hashString, mix, unitOf } from '@baton/kernel';
-import type { FaultOptions } from '../../run/options';
+import type { FaultOptions } from '../options';
 
 /** The steps of a request after which a test can end the process, in order. */
 export const CRASH_POINTS = [

@@ -1,8 +1,8 @@
-import { endQuietly } from './end-quietly';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Bus, Log, Wall } from '../tokens';
 import type { EngineMessage } from '@baton/contract';
 import { channels, type Unsubscribe } from '@baton/transport';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Bus, Log, Wall } from '../tokens';
+import { endQuietly } from './end-quietly';
 import { EngineIdentity } from './engine-identity';
 import { EngineSlot } from './engine-slot';
 

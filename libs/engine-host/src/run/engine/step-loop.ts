@@ -1,5 +1,5 @@
 import type { Alarm, LiveClock } from '@baton/clock';
-import type { StepShare, StepFacts } from '@baton/engine';
+import type { StepFacts, StepShare } from '@baton/engine';
 import { type Micros, secondsToUs } from '@baton/kernel';
 import type { EngineSlot } from './engine-slot';
 import type { BarrierRank, StepBarrier } from './step-barrier';

@@ -1,5 +1,3 @@
-import { Injectable } from '@nestjs/common';
-import { Documents, EndProcess } from '../../run/tokens';
 import { LiveClock } from '@baton/clock';
 import {
   emptyFrameEntry,
@@ -11,11 +9,13 @@ import {
   isDue,
 } from '@baton/contract';
 import { InvariantError, type Micros } from '@baton/kernel';
-import { EngineSlot } from '../../run/engine/engine-slot';
-import { Frames } from '../../run/runs/frames';
-import type { Run } from '../../run/runs/run';
-import { StepLoop } from '../../run/engine/step-loop';
+import { Injectable } from '@nestjs/common';
 import { Endings } from '../endings/endings';
+import { EngineSlot } from '../engine/engine-slot';
+import { StepLoop } from '../engine/step-loop';
+import { Frames } from '../runs/frames';
+import type { Run } from '../runs/run';
+import { Documents, EndProcess } from '../tokens';
 
 type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>;
 

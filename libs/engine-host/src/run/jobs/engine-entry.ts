@@ -2,13 +2,13 @@ import { LiveClock } from '@baton/clock';
 import type { SequenceSpec } from '@baton/engine';
 import { hashString, type Micros } from '@baton/kernel';
 import { Injectable, Optional } from '@nestjs/common';
+import { Endings } from '../endings/endings';
 import { EngineSlot } from '../engine/engine-slot';
 import { StepLoop } from '../engine/step-loop';
+import { JobFaults } from '../faults/job-faults';
 import { KvEvents } from '../observers/kv-events';
 import { IncomingRuns, type Run, RunTable } from '../runs/run';
 import { HostOptions } from '../tokens';
-import { Endings } from '../endings/endings';
-import { JobFaults } from '../faults/job-faults';
 
 /** What the engine does with a sequence. */
 export type EntryMode = SequenceSpec['mode'];

@@ -1,19 +1,19 @@
-import { endQuietly } from '../engine/end-quietly';
-import { type BeforeApplicationShutdown, Injectable, Optional } from '@nestjs/common';
-import { HostOptions, Jobs, Log } from '../tokens';
 import { type EngineJob, invalidFieldOf } from '@baton/contract';
 import type { EngineSnapshot } from '@baton/engine';
-import { EngineIdentity } from '../engine/engine-identity';
-import { EngineSlot } from '../engine/engine-slot';
-import { IncomingRuns, type Run, RunTable } from '../runs/run';
-import { StepLoop } from '../engine/step-loop';
 import { Room } from '@baton/policies';
-import { engineQueue, sharedQueue } from '../../routing/job-routing';
 import { EngineStats } from '@baton/telemetry';
 import type { ConsumeOptions, JobConsumer, QueueName, TakenJob } from '@baton/transport';
+import { type BeforeApplicationShutdown, Injectable, Optional } from '@nestjs/common';
+import { engineQueue, sharedQueue } from '../../routing/job-routing';
 import { Endings } from '../endings/endings';
-import { Executor } from './executor';
+import { endQuietly } from '../engine/end-quietly';
+import { EngineIdentity } from '../engine/engine-identity';
+import { EngineSlot } from '../engine/engine-slot';
+import { StepLoop } from '../engine/step-loop';
+import { IncomingRuns, type Run, RunTable } from '../runs/run';
 import { DecodeStage, PrefillStage } from '../stages';
+import { HostOptions, Jobs, Log } from '../tokens';
+import { Executor } from './executor';
 import { stageOf } from './run-starter';
 
 /**

@@ -1,22 +1,22 @@
-import { EngineEntry } from './engine-entry';
-import { Executor } from './executor';
-import { Injectable, Optional } from '@nestjs/common';
-import { HostOptions, Jobs, Ledger, Log } from '../tokens';
 import { LiveClock } from '@baton/clock';
 import type { EngineJob, Placed, Stage } from '@baton/contract';
 import { unreachable, usToSeconds } from '@baton/kernel';
-import { EngineIdentity } from '../engine/engine-identity';
-import { EngineSlot } from '../engine/engine-slot';
-import { Frames } from '../runs/frames';
-import { IncomingRuns, isRunOver, NO_HANDLE, type Run, RunTable } from '../runs/run';
-import { RunSpans } from '../observers/run-spans';
-import { TimelineFacts } from '../observers/timeline-facts';
-import { routedTo } from '../../routing/job-routing';
 import { EngineStats } from '@baton/telemetry';
 import type { HandoffRecord, RunPermit, TakenJob } from '@baton/transport';
+import { Injectable, Optional } from '@nestjs/common';
+import { routedTo } from '../../routing/job-routing';
 import { Endings } from '../endings/endings';
+import { EngineIdentity } from '../engine/engine-identity';
+import { EngineSlot } from '../engine/engine-slot';
 import { FaultPlan } from '../engine/fault-plan';
 import { JobFaults } from '../faults/job-faults';
+import { RunSpans } from '../observers/run-spans';
+import { TimelineFacts } from '../observers/timeline-facts';
+import { Frames } from '../runs/frames';
+import { IncomingRuns, isRunOver, NO_HANDLE, type Run, RunTable } from '../runs/run';
+import { HostOptions, Jobs, Ledger, Log } from '../tokens';
+import { EngineEntry } from './engine-entry';
+import { Executor } from './executor';
 import { TakenJobs } from './taken-jobs';
 
 /** Makes runs of taken jobs, with the instant of the take. */

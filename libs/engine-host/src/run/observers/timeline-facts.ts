@@ -1,13 +1,13 @@
-import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
-import { Bus } from '../tokens';
 import { type Alarm, LiveClock } from '@baton/clock';
 import type { EngineFact, EngineFactKind, EngineFacts, RunFacts } from '@baton/contract';
 import type { SequenceHandle, StepFacts } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
 import { channels } from '@baton/transport';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { EngineIdentity } from '../engine/engine-identity';
 import { EngineSlot } from '../engine/engine-slot';
 import { type Run, RunTable } from '../runs/run';
+import { Bus } from '../tokens';
 
 /** Wall µs that facts wait to be sent together with others. */
 const BATCHING_US = 100_000;

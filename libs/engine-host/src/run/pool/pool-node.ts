@@ -1,17 +1,17 @@
+import { type Alarm, LiveClock } from '@baton/clock';
+import type { KvPoolMessage, KvPoolNews, KvPoolRead } from '@baton/contract';
+import { assert, type Micros, secondsToUs } from '@baton/kernel';
+import { KvPool, KvPoolMember } from '@baton/kvcache';
+import { channels, type Unsubscribe } from '@baton/transport';
 import {
   type BeforeApplicationShutdown,
   Injectable,
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { Bus, HostOptions, Log } from '../tokens';
-import { type Alarm, LiveClock } from '@baton/clock';
-import type { KvPoolMessage, KvPoolNews, KvPoolRead } from '@baton/contract';
-import { assert, type Micros, secondsToUs } from '@baton/kernel';
-import { KvPool, KvPoolMember } from '@baton/kvcache';
-import { channels, type Unsubscribe } from '@baton/transport';
-import { EngineIdentity } from '../engine/engine-identity';
 import { endQuietly } from '../engine/end-quietly';
+import { EngineIdentity } from '../engine/engine-identity';
+import { Bus, HostOptions, Log } from '../tokens';
 import { PoolPeers } from './pool-peers';
 
 /** The number of this node in its own copy of the directory. */

@@ -1,9 +1,9 @@
-import { Injectable } from '@nestjs/common';
 import { emptyFrameEntry, type EndReason, type EngineMessage } from '@baton/contract';
+import { Injectable } from '@nestjs/common';
+import { FinishedRuns } from '../endings/finished-runs';
 import { type FrameOutbox, Frames } from '../runs/frames';
 import type { KeptPayloads } from '../runs/kept-payloads';
 import { RunTable } from '../runs/run';
-import { FinishedRuns } from '../endings/finished-runs';
 
 /**
  * Sends missed frames again to an API process, for a sequence of this engine that runs or ended

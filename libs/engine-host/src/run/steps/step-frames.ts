@@ -1,14 +1,14 @@
-import { Injectable } from '@nestjs/common';
-import { Log } from '../tokens';
 import { LiveClock } from '@baton/clock';
 import { emptyFrameEntry } from '@baton/contract';
 import type { SequenceHandle, StepFacts } from '@baton/engine';
 import { type Micros, usToSeconds } from '@baton/kernel';
+import { EngineStats } from '@baton/telemetry';
+import { Injectable } from '@nestjs/common';
 import { EngineSlot } from '../engine/engine-slot';
+import { JobFaults } from '../faults/job-faults';
 import { Frames } from '../runs/frames';
 import { type Run, RunTable } from '../runs/run';
-import { EngineStats } from '@baton/telemetry';
-import { JobFaults } from '../faults/job-faults';
+import { Log } from '../tokens';
 
 const MAX_OFFSET_US = 0xffff;
 

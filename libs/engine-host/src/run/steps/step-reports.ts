@@ -1,14 +1,14 @@
-import { Injectable, Optional } from '@nestjs/common';
-import { HostOptions } from '../tokens';
 import type { SequenceHandle, StepFacts } from '@baton/engine';
-import { RunTable } from '../runs/run';
-import { DecodeStage, PrefillStage } from '../stages';
 import { type Micros, usToSeconds } from '@baton/kernel';
+import { EngineStats } from '@baton/telemetry';
+import { Injectable, Optional } from '@nestjs/common';
 import { EngineSlot } from '../engine/engine-slot';
 import { type StepListener, StepLoop } from '../engine/step-loop';
-import { TimelineFacts } from '../observers/timeline-facts';
-import { EngineStats } from '@baton/telemetry';
 import { Intake } from '../jobs/intake';
+import { TimelineFacts } from '../observers/timeline-facts';
+import { RunTable } from '../runs/run';
+import { DecodeStage, PrefillStage } from '../stages';
+import { HostOptions } from '../tokens';
 
 import { StepFrames } from './step-frames';
 import { StepPace } from './step-pace';

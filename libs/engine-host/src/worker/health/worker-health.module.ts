@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { WorkerController } from './worker.controller';
 import { WorkerProbe } from './worker-probe';
+import { WorkerController } from './worker.controller';
 
 /** `/health`, `/health/ready` and `/metrics` of a worker process. */
 @Module({ controllers: [WorkerController], providers: [WorkerProbe] })

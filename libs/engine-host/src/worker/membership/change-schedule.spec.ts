@@ -1,14 +1,14 @@
-import { ManualWallClock } from '../../../../clock/test/manual-wall-clock';
 import { type BatonConfig, defaultConfig, UsageError } from '@baton/config';
 import type { Stage } from '@baton/contract';
 import { createLogger } from '@baton/telemetry';
 import { attachInProcess, InProcessHub, type Transport } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ManualWallClock } from '../../../../clock/test/manual-wall-clock';
+import { STAGE_WAYS } from '../../../test/stage-ways';
 import { WorkerHosts } from '../worker-hosts';
 import { ChangeSchedule } from './change-schedule';
 import { configuredChanges } from './configured-changes';
 import { LiveMembership } from './membership';
-import { STAGE_WAYS } from '../../../test/stage-ways';
 
 const SECOND = 1_000_000;
 

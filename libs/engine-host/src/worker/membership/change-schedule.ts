@@ -1,6 +1,6 @@
-import { reasonOf } from '@baton/kernel';
 import type { WallClock } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
+import { reasonOf } from '@baton/kernel';
 import { formatChanges, parseTopology, type ScheduledChange, type Topology } from '@baton/policies';
 import { carryOut } from './carry-out';
 import { configuredChanges } from './configured-changes';

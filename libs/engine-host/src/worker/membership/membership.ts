@@ -1,5 +1,5 @@
 import { SystemWallClock, type WallClock } from '@baton/clock';
-import { type BatonConfig, UsageError, engineSetup } from '@baton/config';
+import { type BatonConfig, engineSetup, UsageError } from '@baton/config';
 import { BatonError, type MembershipOrder, type Stage } from '@baton/contract';
 import { MAX_ENGINES } from '@baton/policies';
 import { channels, type Transport } from '@baton/transport';
