@@ -98,7 +98,8 @@ export function renderFinal(
   const { kvTransferParams: params, extras } = facts;
   const choices = chosen.map((one, index) => {
     const choice = writer.choice(one, index);
-    return index === 0 ? { ...choice, extras: extras?.firstChoice } : choice;
+    const own = index === 0 ? extras?.firstChoice : undefined;
+    return own === undefined ? choice : { ...choice, extras: own };
   });
   const usage = {
     promptTokens: request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),
