@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
 import type { Hop, Sender, TwoHop } from './two-hop';
-import { bareTwoHop } from './two-hop-bare';
+import { bareTwoHop, publicTwoHop } from './two-hop-bare';
 import { batonTwoHop } from './two-hop-baton';
 
 /**
@@ -11,11 +11,11 @@ import { batonTwoHop } from './two-hop-baton';
  * and two workers for each hop, all in separate processes. It reports requests per second at a
  * fixed number of outstanding requests, and latencies at a fixed rate.
  *
- *   node dist/bench/control-two-hop.js --url unix:/path/redis.sock [--kind bare|baton]
+ *   node dist/bench/control-two-hop.js --url unix:/path/redis.sock [--kind bare|public|baton]
  * [--outstanding 128] [--rate 50] [--seconds 8] [--workers 2]
  */
 export interface TwoHopResult {
-  readonly kind: 'bare' | 'baton';
+  readonly kind: 'bare' | 'public' | 'baton';
   readonly outstanding: number;
   readonly requestsPerSecond: number;
   readonly loadedMs: Percentiles;
@@ -38,7 +38,7 @@ export interface Percentiles {
 
 export interface TwoHopOptions {
   readonly url: string;
-  readonly kind: 'bare' | 'baton';
+  readonly kind: 'bare' | 'public' | 'baton';
   readonly outstanding: number;
   readonly rate: number;
   readonly seconds: number;
@@ -47,8 +47,10 @@ export interface TwoHopOptions {
 
 const KINDS: Readonly<Record<TwoHopOptions['kind'], TwoHop>> = {
   bare: bareTwoHop,
+  public: publicTwoHop,
   baton: batonTwoHop,
 };
+const KIND_NAMES = ['bare', 'public', 'baton'] as const;
 const WARM_UP = 500;
 
 export async function measureTwoHop(options: TwoHopOptions): Promise<TwoHopResult> {
@@ -203,7 +205,7 @@ async function main(): Promise<void> {
       workers: { type: 'string', default: '2' },
     },
   });
-  const kind = values.kind === 'baton' ? 'baton' : 'bare';
+  const kind = KIND_NAMES.find((name) => name === values.kind) ?? 'bare';
   if (values.worker !== undefined) {
     await KINDS[kind].startWorker(values.url, values.worker === 'second' ? 'second' : 'first');
     process.on('message', () => process.send?.(ownCpuUs()));

@@ -1,12 +1,20 @@
+import { connectRedisTransport, type RequestLedger } from '@baton/transport';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { BLOCK_HASHES, type Hop, type Sender, type TwoHop } from './two-hop';
+import { BLOCK_HASHES, type Hop, PARAMS, RESULT, type Sender, type TwoHop } from './two-hop';
 
 /**
  * Two BullMQ queues as in its guide, and a pub/sub message back: the minimum for two hops over
  * Redis.
  */
-export const bareTwoHop: TwoHop = { openSender, startWorker };
+export const bareTwoHop: TwoHop = { openSender, startWorker: (url, hop) => startWorker(url, hop) };
+
+/** The same with the steps of Baton's ledger, each a call of its own beside BullMQ's. */
+export const publicTwoHop: TwoHop = {
+  openSender,
+  startWorker: async (url, hop) =>
+    startWorker(url, hop, (await connectRedisTransport({ url })).ledger),
+};
 
 const PREFIX = '{control}';
 const BACK = 'control:back';
@@ -43,12 +51,18 @@ async function openSender(url: string): Promise<Sender> {
   };
 }
 
-async function startWorker(url: string, hop: Hop): Promise<void> {
+async function startWorker(url: string, hop: Hop, ledger?: RequestLedger): Promise<void> {
   const connection = connect(url);
   const next = new Queue<Payload>('second', { connection, prefix: PREFIX });
   const carryOn = async ({ data }: { data: Payload }): Promise<void> => {
-    if (hop === 'first') await next.add('run', data, { jobId: data.id, ...KEEP_NOTHING });
-    else await connection.publish(BACK, data.id);
+    const epoch = await begin(data.id, hop, ledger);
+    if (hop === 'first') {
+      await ledger?.handOff(data.id, epoch, { params: PARAMS, generation: 1, heldUs: 1, epoch });
+      await next.add('run', data, { jobId: data.id, ...KEEP_NOTHING });
+    } else {
+      await ledger?.finishRequest(data.id, epoch, RESULT);
+      await connection.publish(BACK, data.id);
+    }
   };
   const worker = new Worker<Payload>(hop, carryOn, {
     connection,
@@ -56,4 +70,16 @@ async function startWorker(url: string, hop: Hop): Promise<void> {
     concurrency: CONCURRENCY,
   });
   await worker.waitUntilReady();
+}
+
+async function begin(requestId: string, hop: Hop, ledger?: RequestLedger): Promise<number> {
+  const permit = await ledger?.begin({
+    requestId,
+    submission: 1,
+    apiId: 'bench',
+    engineId: `bench-${process.pid}`,
+    stage: hop === 'first' ? 'prefill' : 'decode',
+    maxRuns: 3,
+  });
+  return permit?.kind === 'run' ? permit.epoch : 0;
 }

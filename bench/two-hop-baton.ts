@@ -6,7 +6,7 @@ import {
   type TakenJob,
   type Transport,
 } from '@baton/transport';
-import { BLOCK_HASHES, type Hop, type Sender, type TwoHop } from './two-hop';
+import { BLOCK_HASHES, type Hop, PARAMS, RESULT, type Sender, type TwoHop } from './two-hop';
 
 /**
  * The same two hops over Baton's transport, with all its safeguards: admission, epochs, hand-over
@@ -76,22 +76,6 @@ async function decode(transport: Transport, taken: TakenJob, release: () => void
   release();
   await finished;
 }
-
-const RESULT = { reason: 'stop', tokens: 1 } as const;
-
-const PARAMS = {
-  do_remote_prefill: true,
-  do_remote_decode: false,
-  remote_block_ids: [Array.from({ length: 64 }, (_, i) => i)],
-  remote_engine_id: 'bench-engine',
-  remote_request_id: 'bench-request',
-  remote_host: '127.0.0.1',
-  remote_port: 5_600,
-  tp_size: 1,
-  remote_num_tokens: 1_024,
-  remote_blocks_expiry_time: null,
-  transfer_mode: 'pull',
-} as const;
 
 function jobOf(requestId: string): EngineJob {
   return {
