@@ -33,6 +33,7 @@ export { NormalEquations } from './statistics/normal-equations';
 export { median, quantile } from './statistics/quantile';
 export { startupLength, startupPhases, type StartupPhase, type StartupTimes } from './startup';
 export { msToUs, secondsToUs, usToMs, usToSeconds, type Clock, type Micros } from './time';
+export { TurnShare } from './turn-share';
 export { Turns, TurnsFull } from './turns';
 export { VERSION } from './version';
 export { spendWork, withinWork, WorkExceeded, workSpent } from './work-meter';

@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
-import { Turns, TurnsFull, withinWork, WorkExceeded, workSpent } from '@baton/kernel';
+import { Turns, TurnShare, TurnsFull, withinWork, WorkExceeded, workSpent } from '@baton/kernel';
 
 /** Steps after which a turn of the event loop begins no further slice: some 4 ms on a slow core. */
 const SLICE_WORK = 25_000;
@@ -15,16 +14,19 @@ const RETRY_AFTER_S = 30;
 
 /** One paused run continues at a time, so that short runs wait for none of the others. */
 const continuing = new Turns(1, MOST_PAUSED);
+/** First slices and further ones share one budget. */
+const share = new TurnShare(SLICE_WORK, setTimeout);
 
 /**
  * Runs a generator that yields wherever it may pause. It pauses after each slice of work, so that
- * other clients' streams continue. The first slice runs at once.
+ * other clients' streams continue. The first slice runs at once, unless the slices of other runs
+ * have used up the turn.
  *
  * @throws BatonError `request_too_complex` when the work in all, or between two pauses, is too
  * much; `threads_busy` when too many runs are paused
  */
 export async function inSlices<Result>(run: Generator<void, Result>): Promise<Result> {
-  const first = slice(run, MOST_WORK);
+  const first = await share.take(() => slice(run, MOST_WORK));
   if (first.done === true) return first.value;
   try {
     return await continuing.take(() => otherSlices(run, MOST_WORK - first.work));
@@ -36,8 +38,8 @@ export async function inSlices<Result>(run: Generator<void, Result>): Promise<Re
 
 async function otherSlices<Result>(run: Generator<void, Result>, left: number): Promise<Result> {
   for (;;) {
-    await nextTurn();
-    const { work, ...step } = slice(run, left);
+    const most = left;
+    const { work, ...step } = await share.take(() => slice(run, most));
     if (step.done === true) return step.value;
     left -= work;
   }
