@@ -142,12 +142,13 @@ class Cycle {
   private readonly lease = leaseTimes();
   private readonly sources = Array.from(
     { length: SOURCES },
-    () => new SourceCoordinator<number>({ lease: this.lease, sendsShares: false }),
+    () => new SourceCoordinator<number>({ lease: this.lease, rows: REQUESTS }),
   );
   private readonly targets = Array.from({ length: TARGETS }, () => {
     const bytesPerToken = BYTES_PER_TOKEN;
     return new TargetCoordinator<number>({
       lease: this.lease,
+      rows: REQUESTS,
       answerWithinUs: 1_000_000,
       ports: 1,
       bytesPerToken,

@@ -1,7 +1,6 @@
-import { type AnyId, type Chain, type ChainLink, type Micros, newDeadline } from '@baton/kernel';
+import type { Chain, ChainLink, Deadline, Micros } from '@baton/kernel';
 import type { FetchView, SourceName } from './target-protocol';
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+import type { AnyId } from './request-table';
 
 export interface RunOfFetch<Id extends AnyId> {
   readonly requestId: Id;
@@ -14,8 +13,9 @@ export interface RunOfFetch<Id extends AnyId> {
  * source's fetches.
  */
 export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
-  epoch = 0;
-  readonly source: Mutable<SourceName<Id>>;
+  readonly requestId: Id;
+  readonly epoch: number;
+  readonly source: SourceName<Id>;
   state: FetchView['state'] = 'accepted';
   /** True until the source has received a message about the fetch. */
   isUnannounced = false;
@@ -25,8 +25,8 @@ export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
   firstAttempt = 0;
   attempt = 0;
   tries = 0;
-  /** Deadline for the answer to the newest request. */
-  readonly question = newDeadline<Fetch<Id>>(this);
+  /** Deadline for the answer to the newest request, where it can fail to come. */
+  question: Deadline<Fetch<Id>> | undefined = undefined;
   /** The missing tokens and blocks that the source has, and the start of their transfer. */
   tokens = 0;
   blocks = 0;
@@ -35,30 +35,10 @@ export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
   previous: Fetch<Id> | undefined = undefined;
   next: Fetch<Id> | undefined = undefined;
 
-  constructor(
-    public requestId: Id,
-    source: SourceName<Id>,
-  ) {
-    this.source = { ...source };
-  }
-
-  /** Reuses this object as the fetch of that run. */
-  begin({ requestId, epoch, source }: RunOfFetch<Id>): void {
+  constructor({ requestId, epoch, source }: RunOfFetch<Id>) {
     this.requestId = requestId;
     this.epoch = epoch;
-    this.source.engineId = source.engineId;
-    this.source.requestId = source.requestId;
-    this.source.epoch = source.epoch;
-    this.source.generation = source.generation;
-    this.state = 'accepted';
-    this.missingTokens = 0;
-    this.missingBlocks = 0;
-    this.firstAttempt = 0;
-    this.attempt = 0;
-    this.tries = 0;
-    this.tokens = 0;
-    this.blocks = 0;
-    this.startedUs = 0;
+    this.source = { ...source };
   }
 }
 

@@ -1,19 +1,17 @@
 import {
-  type AnyId,
   Chain,
   clearDeadline,
   type Deadline,
   DeadlineList,
-  IdMap,
   type Micros,
   newDeadline,
-  Pool,
 } from '@baton/kernel';
 import type { Fetch } from './fetch';
+import type { AnyId } from './request-table';
 
 /** The fetches from one source, in the order in which they began. */
 interface Round<Id extends AnyId> {
-  sourceId: Id;
+  readonly sourceId: Id;
   readonly members: Chain<Fetch<Id>>;
 }
 
@@ -24,8 +22,7 @@ interface Round<Id extends AnyId> {
  */
 export class Heartbeats<Id extends AnyId> {
   /** By source; a cluster has too many pairs of engines for an entry per pair. */
-  private readonly rounds = new IdMap<Id, Deadline<Round<Id>>>();
-  private readonly pool = new Pool<Deadline<Round<Id>>>();
+  private readonly rounds = new Map<Id, Deadline<Round<Id>>>();
   private readonly dues = new DeadlineList<Round<Id>>();
   /**
    * Fetches that joined since the last announcement. Some of them can have been announced or can
@@ -68,7 +65,6 @@ export class Heartbeats<Id extends AnyId> {
     const due = this.rounds.get(engineId)!;
     clearDeadline(due);
     this.rounds.delete(engineId);
-    this.pool.give(due);
   }
 
   /** The first fetch from this source; the others follow it as its `next`. */
@@ -130,8 +126,7 @@ export class Heartbeats<Id extends AnyId> {
   private openRound(sourceId: Id, nowUs: Micros): Round<Id> {
     const known = this.rounds.get(sourceId);
     if (known !== undefined) return known.owner;
-    const due = this.pool.take() ?? newDeadline({ sourceId, members: new Chain<Fetch<Id>>() });
-    due.owner.sourceId = sourceId;
+    const due = newDeadline({ sourceId, members: new Chain<Fetch<Id>>() });
     this.rounds.set(sourceId, due);
     this.dues.set(due, nowUs + this.everyUs);
     return due.owner;

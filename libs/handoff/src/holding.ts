@@ -1,5 +1,6 @@
-import { type AnyId, newDeadline, Pool } from '@baton/kernel';
+import { type Deadline, newDeadline } from '@baton/kernel';
 import type { HoldingView, ReleaseReason } from './source-protocol';
+import type { AnyId } from './request-table';
 
 export interface HoldingName<Id extends AnyId> {
   readonly requestId: Id;
@@ -14,11 +15,6 @@ export interface ReaderName<Id extends AnyId> {
 
 /** The blocks of one computed prompt that wait for a reader. */
 export class Holding<Id extends AnyId> implements HoldingName<Id> {
-  epoch = 0;
-  generation = 0;
-  tokens = 0;
-  /** True when the cluster itself routes the reader. */
-  isRouted = false;
   /** Set as long as new reads are admitted. */
   readonly lease = newDeadline<Holding<Id>>(this);
   /**
@@ -33,63 +29,41 @@ export class Holding<Id extends AnyId> implements HoldingName<Id> {
    */
   closing: ReleaseReason | undefined = undefined;
 
-  constructor(public requestId: Id) {}
+  /** @param isRouted  true when the cluster itself routes the reader */
+  constructor(
+    readonly requestId: Id,
+    readonly epoch: number,
+    readonly generation: number,
+    readonly tokens: number,
+    readonly isRouted: boolean,
+  ) {}
 }
 
 /** One reader's read of a holding. */
 export class Read<Id extends AnyId> implements ReaderName<Id> {
   /** The newest request that was answered. */
   attempt = 0;
-  /** End of the read without a heartbeat; set as long as it is under way. */
-  readonly limit = newDeadline<Read<Id>>(this);
+  isActive = false;
+  /** End of the read without a heartbeat, where a heartbeat can fail to come. */
+  limit: Deadline<Read<Id>> | undefined = undefined;
   next: Read<Id> | undefined = undefined;
 
   constructor(
-    public holding: Holding<Id>,
-    public reader: Id,
-    public readerRequestId: Id,
+    readonly holding: Holding<Id>,
+    readonly reader: Id,
+    readonly readerRequestId: Id,
   ) {}
-
-  get isActive(): boolean {
-    return this.limit.chain !== undefined;
-  }
 }
 
-/** Makes holdings and their reads, reusing objects where possible. */
-export class HoldingPool<Id extends AnyId> {
-  private readonly holdings = new Pool<Holding<Id>>();
-  private readonly reads = new Pool<Read<Id>>();
-
-  open(name: HoldingName<Id>, tokens: number): Holding<Id> {
-    const holding = this.holdings.take() ?? new Holding(name.requestId);
-    holding.requestId = name.requestId;
-    holding.epoch = name.epoch;
-    holding.generation = name.generation;
-    holding.tokens = tokens;
-    holding.isRouted = false;
-    holding.firstRead = undefined;
-    holding.activeReads = 0;
-    holding.closing = undefined;
-    return holding;
-  }
-
-  addRead(holding: Holding<Id>, { reader, readerRequestId }: ReaderName<Id>): Read<Id> {
-    const read = this.reads.take() ?? new Read(holding, reader, readerRequestId);
-    read.holding = holding;
-    read.reader = reader;
-    read.readerRequestId = readerRequestId;
-    read.next = undefined;
-    const last = lastRead(holding);
-    if (last === undefined) holding.firstRead = read;
-    else last.next = read;
-    return read;
-  }
-
-  /** Takes back a holding and its reads when nothing refers to them. */
-  closeHolding(holding: Holding<Id>): void {
-    for (let read = holding.firstRead; read !== undefined; read = read.next) this.reads.give(read);
-    this.holdings.give(holding);
-  }
+export function addRead<Id extends AnyId>(
+  holding: Holding<Id>,
+  { reader, readerRequestId }: ReaderName<Id>,
+): Read<Id> {
+  const read = new Read(holding, reader, readerRequestId);
+  const last = lastRead(holding);
+  if (last === undefined) holding.firstRead = read;
+  else last.next = read;
+  return read;
 }
 
 function lastRead<Id extends AnyId>(holding: Holding<Id>): Read<Id> | undefined {
@@ -123,7 +97,8 @@ export function viewOf<Id extends AnyId>(holding: Holding<Id>): HoldingView<Id> 
   const reads = [];
   for (let read = holding.firstRead; read !== undefined; read = read.next) {
     const { reader, readerRequestId, limit } = read;
-    if (read.isActive) reads.push({ reader, readerRequestId, endsUs: limit.dueUs });
+    if (!read.isActive) continue;
+    reads.push({ reader, readerRequestId, endsUs: limit?.dueUs ?? Infinity });
   }
   return { requestId, epoch, generation, tokens, leaseEndsUs, reads };
 }

@@ -1,6 +1,6 @@
-import type { AnyId } from '@baton/kernel';
 import type { SourceAction, SourceFact } from './source-protocol';
 import type { TargetAction, TargetFact } from './target-protocol';
+import type { AnyId } from './request-table';
 
 /** One call of a coordinator, in the form in which a driver can record it. */
 export type HandoffEntry<Id extends AnyId = string> =

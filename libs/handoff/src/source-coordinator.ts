@@ -1,9 +1,10 @@
-import { type AnyId, type Deadline, IdMap, type Micros, unreachable } from '@baton/kernel';
+import { type Deadline, type Micros, newDeadline } from '@baton/kernel';
+import { deliver, type Handlers } from './handlers';
 import {
+  addRead,
   findRead,
-  type Holding,
+  Holding,
   type HoldingName,
-  HoldingPool,
   type Read,
   readersOf,
   viewOf,
@@ -11,6 +12,7 @@ import {
 import { LeaseBook, type LeaseTimes } from './lease';
 import { Outbox } from './outbox';
 import { ReaderCounts } from './reader-counts';
+import { type AnyId, newRequestTable, type RequestTable } from './request-table';
 import type {
   HoldingView,
   ReleaseReason,
@@ -28,16 +30,18 @@ export interface SourceOptions {
    */
   readonly firstGeneration?: number;
   /**
-   * Whether `share-changed` is sent (default true). False when one `TransferSet` has the transfers
-   * of all engines and counts by itself.
+   * Set where one driver has both sides of every hand-over, as the virtual clock does, and names
+   * requests by rows below this number. Each message then comes once and at its instant, so no
+   * heartbeat is late: the first one ends the lease, because all others would come in time. One
+   * coordinator serves all engines, and one `TransferSet` counts their transfers.
    */
-  readonly sendsShares?: boolean;
+  readonly rows?: number;
 }
 
 type Fact<Id extends AnyId, K extends SourceFact['kind']> = Extract<SourceFact<Id>, { kind: K }>;
 
 /**
- * Owns the holdings of one engine: the prompts whose blocks are kept for a reader, the ends of
+ * Owns the holdings of an engine: the prompts whose blocks are kept for a reader, the ends of
  * their leases, and the engines that read them. The engine's driver passes facts in and carries out
  * the returned actions. Only the coordinator decides that a lease has ended, by the instants passed
  * in; it never touches a block or sends a message itself. A fact that is repeated, late or about an
@@ -46,17 +50,19 @@ type Fact<Id extends AnyId, K extends SourceFact['kind']> = Extract<SourceFact<I
  * At one instant facts come before expiry: a heartbeat or read at the very end of a lease is in
  * time, and `tick` then ends what is due.
  */
-export class SourceCoordinator<Id extends AnyId = string> {
-  private readonly holdings = new IdMap<Id, Holding<Id>>();
-  private readonly pool = new HoldingPool<Id>();
+export class SourceCoordinator<Id extends AnyId = string> implements Handlers<SourceFact<Id>> {
+  private readonly holdings: RequestTable<Id, Holding<Id>>;
   private readonly leases: LeaseBook<Holding<Id>>;
   /** The leases of reads: each lasts L from its start, and the reader's heartbeats renew it. */
   private readonly limits: LeaseBook<Read<Id>>;
-  /** Undefined when no reader needs it. */
-  private readonly readers: ReaderCounts<Id> | undefined;
+  /** No lease or read ends before this instant. */
+  private earliestEndUs: Micros = Infinity;
   private activeReads = 0;
-  private readonly over: Tombstones<Id>;
+  /** These two serve only where messages can be lost, repeated or late. */
+  private readonly readers: ReaderCounts<Id> | undefined;
+  private readonly over: Tombstones<Id> | undefined;
   private readonly outbox = new Outbox<SourceAction<Id>>();
+  private readonly actions: Handlers<SourceAction<Id>>;
   private readonly tally = {
     held: 0,
     released: { 'read-done': 0, expired: 0, aborted: 0, superseded: 0, rejected: 0 },
@@ -65,14 +71,27 @@ export class SourceCoordinator<Id extends AnyId = string> {
     lostReads: 0,
     renewals: 0,
   };
+  private readonly isLossless: boolean;
   private nextGeneration: number;
-  private nowUs: Micros = 0;
+  private nowUs: Micros = -Infinity;
 
-  constructor(options: SourceOptions) {
+  /** @param actions  gets the actions instead of the callers of `handle` */
+  constructor(options: SourceOptions, actions?: Handlers<SourceAction<Id>>) {
+    const keep = (action: SourceAction<Id>): void => this.outbox.push(action);
+    this.actions = actions ?? {
+      'hand-over': keep,
+      'answer-read': keep,
+      'share-changed': keep,
+      'release-blocks': keep,
+    };
+    this.isLossless = options.rows !== undefined;
+    this.holdings = newRequestTable(options.rows);
     this.leases = new LeaseBook(options.lease);
     this.limits = new LeaseBook(options.lease);
-    this.over = new Tombstones(options.lease.leaseUs);
-    if (options.sendsShares ?? true) this.readers = new ReaderCounts();
+    if (!this.isLossless) {
+      this.over = new Tombstones(options.lease.leaseUs);
+      this.readers = new ReaderCounts();
+    }
     this.nextGeneration = options.firstGeneration ?? 1;
   }
 
@@ -82,10 +101,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
 
   /** The actions that follow from `fact`, and from leases that ended before it. */
   handle(fact: SourceFact<Id>): readonly SourceAction<Id>[] {
-    this.nowUs = Math.max(this.nowUs, fact.nowUs);
     const readsBefore = this.activeReads;
-    this.expireBefore(this.nowUs);
-    this.apply(fact);
+    deliver(fact, this);
     if (this.activeReads !== readsBefore) this.sendShares();
     return this.outbox.take();
   }
@@ -97,36 +114,14 @@ export class SourceCoordinator<Id extends AnyId = string> {
 
   /** All holdings, under names in the order in which their requests first came. */
   snapshot(): HoldingView<Id>[] {
-    return this.holdings.values().map((holding) => viewOf(holding));
+    return Array.from(this.holdings.values(), (holding) => viewOf(holding));
   }
 
-  private apply(fact: SourceFact<Id>): void {
-    switch (fact.kind) {
-      case 'prompt-held':
-        return this.hold(fact);
-      case 'read-requested':
-        return this.answer(fact);
-      case 'read-ended':
-        return this.endRead(fact);
-      case 'heartbeat':
-        return this.renew(fact);
-      case 'release-requested':
-        return this.reject(fact);
-      case 'aborted':
-        return this.revoke(fact.requestId, EVERY_EPOCH, 'aborted');
-      case 'superseded':
-        return this.revoke(fact.requestId, fact.epoch, 'superseded');
-      case 'tick':
-        return this.expireBefore(this.nowUs + 1);
-      default:
-        return unreachable(fact);
-    }
-  }
-
-  private hold(fact: Fact<Id, 'prompt-held'>): void {
+  'prompt-held'(fact: Fact<Id, 'prompt-held'>): void {
+    this.advance(fact.nowUs);
     const { requestId, epoch, tokens } = fact;
     const current = this.holdings.get(requestId);
-    const tombstone = this.over.find(requestId);
+    const tombstone = this.over?.find(requestId);
     if (current?.epoch === epoch || isBuried(tombstone, epoch)) return;
     const name = { requestId, epoch, generation: this.nextGeneration };
     this.nextGeneration += 1;
@@ -137,13 +132,14 @@ export class SourceCoordinator<Id extends AnyId = string> {
       return;
     }
     if (current !== undefined) this.cut(current, 'superseded');
-    const holding = this.pool.open(name, tokens);
-    holding.isRouted = fact.isRouted === true;
+    const isRouted = fact.isRouted === true;
+    const holding = new Holding(requestId, epoch, name.generation, tokens, isRouted);
     if (fact.isKept === true) this.leases.keep(holding.lease, this.nowUs);
     else if (holding.isRouted) this.leases.openRouted(holding.lease, this.nowUs);
     else this.leases.open(holding.lease, this.nowUs);
+    this.earliestEndUs = Math.min(this.earliestEndUs, holding.lease.dueUs);
     this.holdings.set(requestId, holding);
-    this.outbox.push({
+    this.actions['hand-over']({
       kind: 'hand-over',
       requestId,
       epoch,
@@ -153,7 +149,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
     });
   }
 
-  private answer(fact: Fact<Id, 'read-requested'>): void {
+  'read-requested'(fact: Fact<Id, 'read-requested'>): void {
+    this.advance(fact.nowUs);
     const holding = this.holdings.get(fact.requestId);
     if (holding?.generation !== fact.generation || holding.epoch !== fact.epoch) {
       this.refuseRead(fact);
@@ -174,10 +171,10 @@ export class SourceCoordinator<Id extends AnyId = string> {
     holding: Holding<Id>,
     known?: Read<Id>,
   ): void {
-    const read = known ?? this.pool.addRead(holding, fact);
+    const read = known ?? addRead(holding, fact);
     read.attempt = fact.attempt;
-    if (holding.isRouted) this.limits.openRouted(read.limit, this.nowUs);
-    else this.limits.open(read.limit, this.nowUs);
+    read.isActive = true;
+    this.limitRead(read);
     holding.activeReads += 1;
     this.activeReads += 1;
     this.readers?.add(fact.reader);
@@ -185,8 +182,16 @@ export class SourceCoordinator<Id extends AnyId = string> {
     this.giveBlocks(fact, holding);
   }
 
+  private limitRead(read: Read<Id>): void {
+    if (this.isLossless) return;
+    const limit = (read.limit ??= newDeadline(read));
+    if (read.holding.isRouted) this.limits.openRouted(limit, this.nowUs);
+    else this.limits.open(limit, this.nowUs);
+    this.earliestEndUs = Math.min(this.earliestEndUs, limit.dueUs);
+  }
+
   private giveBlocks(fact: Fact<Id, 'read-requested'>, holding: Holding<Id>): void {
-    this.outbox.push({
+    this.actions['answer-read']({
       kind: 'answer-read',
       to: fact.reader,
       readerRequestId: fact.readerRequestId,
@@ -199,7 +204,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
 
   private refuseRead(read: Pick<Read<Id>, 'reader' | 'readerRequestId' | 'attempt'>): void {
     this.tally.staleReads += 1;
-    this.outbox.push({
+    this.actions['answer-read']({
       kind: 'answer-read',
       to: read.reader,
       readerRequestId: read.readerRequestId,
@@ -210,7 +215,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
     });
   }
 
-  private endRead(fact: Fact<Id, 'read-ended'>): void {
+  'read-ended'(fact: Fact<Id, 'read-ended'>): void {
+    this.advance(fact.nowUs);
     const holding = this.holdings.get(fact.requestId);
     if (holding?.generation !== fact.generation) return;
     const read = findRead(holding, fact);
@@ -219,19 +225,25 @@ export class SourceCoordinator<Id extends AnyId = string> {
     this.releaseIfUnread(holding);
   }
 
-  private renew(fact: Fact<Id, 'heartbeat'>): void {
+  heartbeat(fact: Fact<Id, 'heartbeat'>): void {
+    this.advance(fact.nowUs);
     for (const requestId of fact.requestIds) {
       const holding = this.holdings.get(requestId);
       if (holding === undefined) continue;
       this.tally.renewals += 1;
+      if (this.isLossless) {
+        this.leases.endLease(holding.lease);
+        continue;
+      }
       this.leases.renew(holding.lease, this.nowUs);
       for (let read = holding.firstRead; read !== undefined; read = read.next) {
-        if (read.reader === fact.reader) this.limits.renew(read.limit, this.nowUs);
+        if (read.reader === fact.reader && read.limit) this.limits.renew(read.limit, this.nowUs);
       }
     }
   }
 
-  private reject(fact: Fact<Id, 'release-requested'>): void {
+  'release-requested'(fact: Fact<Id, 'release-requested'>): void {
+    this.advance(fact.nowUs);
     const holding = this.holdings.get(fact.requestId);
     if (holding === undefined) return;
     if (fact.generation !== undefined && fact.generation !== holding.generation) return;
@@ -242,8 +254,29 @@ export class SourceCoordinator<Id extends AnyId = string> {
     this.releaseIfUnread(holding);
   }
 
+  aborted({ requestId, nowUs }: Fact<Id, 'aborted'>): void {
+    this.advance(nowUs);
+    this.revoke(requestId, EVERY_EPOCH, 'aborted');
+  }
+
+  superseded({ requestId, epoch, nowUs }: Fact<Id, 'superseded'>): void {
+    this.advance(nowUs);
+    this.revoke(requestId, epoch, 'superseded');
+  }
+
+  tick({ nowUs }: Fact<Id, 'tick'>): void {
+    this.advance(nowUs);
+    this.expireBefore(this.nowUs + 1);
+  }
+
+  /** Ends what ended before this instant. */
+  private advance(nowUs: Micros): void {
+    this.nowUs = Math.max(this.nowUs, nowUs);
+    this.expireBefore(this.nowUs);
+  }
+
   private revoke(requestId: Id, epoch: number, reason: 'aborted' | 'superseded'): void {
-    this.over.raise(requestId, epoch, this.nowUs);
+    this.over?.raise(requestId, epoch, this.nowUs);
     const holding = this.holdings.get(requestId);
     if (holding !== undefined && holding.epoch <= epoch) this.cut(holding, reason);
   }
@@ -267,7 +300,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
 
   private stopRead(read: Read<Id>): void {
     if (!read.isActive) return;
-    this.limits.endLease(read.limit);
+    read.isActive = false;
+    if (read.limit) this.limits.endLease(read.limit);
     read.holding.activeReads -= 1;
     this.activeReads -= 1;
     this.readers?.remove(read.reader);
@@ -283,14 +317,13 @@ export class SourceCoordinator<Id extends AnyId = string> {
     this.closeHolding(holding, reason);
     this.holdings.delete(holding.requestId);
     this.releaseBlocks(holding, reason, readersOf(holding));
-    this.pool.closeHolding(holding);
   }
 
   private releaseBlocks(name: HoldingName<Id>, reason: ReleaseReason, readers: number): void {
     const { requestId, epoch, generation } = name;
-    this.over.bury(requestId, epoch, this.nowUs);
+    this.over?.bury(requestId, epoch, this.nowUs);
     this.tally.released[reason] += 1;
-    this.outbox.push({
+    this.actions['release-blocks']({
       kind: 'release-blocks',
       requestId,
       epoch,
@@ -302,13 +335,16 @@ export class SourceCoordinator<Id extends AnyId = string> {
 
   /** Ends, in the order of their ends, the leases and reads whose end lies before `endUs`. */
   private expireBefore(endUs: Micros): void {
-    for (let end = this.nextEnd(); end !== undefined && end.dueUs < endUs; end = this.nextEnd()) {
+    if (this.earliestEndUs >= endUs) return;
+    let end = this.nextEnd();
+    for (; end !== undefined && end.dueUs < endUs; end = this.nextEnd()) {
       const { owner } = end;
       const holding = 'holding' in owner ? owner.holding : owner;
       if ('holding' in owner) this.loseRead(owner);
       else this.closeHolding(owner, 'expired');
       this.releaseIfUnread(holding);
     }
+    this.earliestEndUs = end?.dueUs ?? Infinity;
   }
 
   /**

@@ -1,4 +1,5 @@
-import type { AnyId, Micros } from '@baton/kernel';
+import type { Micros } from '@baton/kernel';
+import type { AnyId } from './request-table';
 
 /** The reasons for freeing held blocks: the terminal states of a holding. */
 export type ReleaseReason = 'read-done' | 'expired' | 'aborted' | 'superseded' | 'rejected';

@@ -1,17 +1,11 @@
-import {
-  type AnyId,
-  clearDeadline,
-  DeadlineList,
-  IdMap,
-  type Micros,
-  Pool,
-  unreachable,
-} from '@baton/kernel';
+import { clearDeadline, DeadlineList, type Micros, newDeadline } from '@baton/kernel';
 import { Fetch, type RunOfFetch, viewOfFetch } from './fetch';
+import { deliver, type Handlers } from './handlers';
 import { Heartbeats } from './heartbeats';
 import { type KvPorts, sourcePortsOf } from './kv-ports';
 import type { LeaseTimes } from './lease';
 import { Outbox } from './outbox';
+import { type AnyId, newRequestTable, type RequestTable } from './request-table';
 import type {
   FetchFailure,
   FetchView,
@@ -43,6 +37,11 @@ export interface TargetOptions extends KvPorts {
    * its tokens. Unset: that of its blocks.
    */
   readonly isTimedByTokens?: boolean;
+  /**
+   * Set where one driver has both sides of every hand-over: see `SourceOptions`. A fetch is then
+   * announced once, at its acceptance, and one coordinator serves all engines of equal options.
+   */
+  readonly rows?: number;
 }
 
 type Fact<Id extends AnyId, K extends TargetFact['kind']> = Extract<TargetFact<Id>, { kind: K }>;
@@ -61,12 +60,13 @@ const WILL_NOT_BE_READ: ReadonlySet<FetchFailure> = new Set(['aborted', 'rejecte
  * transfer (`TransferSet` does) and reserves no block itself. Answers that are repeated, late or
  * for an earlier run have no effect, because request numbers are never reused.
  */
-export class TargetCoordinator<Id extends AnyId = string> {
-  private readonly fetches = new IdMap<Id, Fetch<Id>>();
-  private readonly pool = new Pool<Fetch<Id>>();
+export class TargetCoordinator<Id extends AnyId = string> implements Handlers<TargetFact<Id>> {
+  private readonly fetches: RequestTable<Id, Fetch<Id>>;
   private readonly unanswered = new DeadlineList<Fetch<Id>>();
   private readonly heartbeats: Heartbeats<Id>;
-  private readonly over: Tombstones<Id>;
+  /** Undefined where no message is repeated or late. */
+  private readonly over: Tombstones<Id> | undefined;
+  private readonly isLossless: boolean;
   private readonly readTries: number;
   private readonly tally = {
     accepted: 0,
@@ -79,12 +79,31 @@ export class TargetCoordinator<Id extends AnyId = string> {
     heartbeats: 0,
   };
   private lastAttempt = 0;
-  private nowUs: Micros = 0;
+  private nowUs: Micros = -Infinity;
   private readonly outbox = new Outbox<TargetAction<Id>>();
+  private readonly actions: Handlers<TargetAction<Id>>;
 
-  constructor(private readonly options: TargetOptions) {
+  /** @param actions  gets the actions instead of the callers of `handle` */
+  constructor(
+    private readonly options: TargetOptions,
+    actions?: Handlers<TargetAction<Id>>,
+  ) {
+    const keep = (action: TargetAction<Id>): void => this.outbox.push(action);
+    this.actions = actions ?? {
+      'send-read': keep,
+      'start-transfer': keep,
+      'set-share': keep,
+      'cancel-transfer': keep,
+      'send-read-end': keep,
+      'send-heartbeats': keep,
+      'send-release': keep,
+      'kv-ready': keep,
+      'kv-failed': keep,
+    };
     this.heartbeats = new Heartbeats(options.lease.heartbeatEveryUs);
-    this.over = new Tombstones(options.lease.leaseUs);
+    this.isLossless = options.rows !== undefined;
+    this.fetches = newRequestTable(options.rows);
+    if (!this.isLossless) this.over = new Tombstones(options.lease.leaseUs);
     this.readTries = options.readTries ?? DEFAULT_READ_TRIES;
   }
 
@@ -94,8 +113,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
 
   /** The actions that follow from `fact`. */
   handle(fact: TargetFact<Id>): readonly TargetAction<Id>[] {
-    this.nowUs = Math.max(this.nowUs, fact.nowUs);
-    this.apply(fact);
+    deliver(fact, this);
     return this.outbox.take();
   }
 
@@ -109,44 +127,20 @@ export class TargetCoordinator<Id extends AnyId = string> {
 
   /** All fetches, under names in the order in which their requests were accepted. */
   snapshot(): FetchView<Id>[] {
-    return this.fetches.values().map((fetch) => viewOfFetch(fetch));
+    return Array.from(this.fetches.values(), (fetch) => viewOfFetch(fetch));
   }
 
-  private apply(fact: TargetFact<Id>): void {
-    switch (fact.kind) {
-      case 'accepted':
-        return this.accept(fact);
-      case 'rejected':
-        return this.reject(fact);
-      case 'reserved':
-        return this.reserve(fact);
-      case 'read-answered':
-        return this.takeAnswer(fact);
-      case 'share-changed':
-        return this.changeShare(fact);
-      case 'transfer-done':
-        return this.finishTransfer(fact);
-      case 'source-lost':
-        return this.loseSource(fact.engineId);
-      case 'aborted':
-        return this.revoke(fact.requestId, EVERY_EPOCH, 'aborted');
-      case 'superseded':
-        return this.revoke(fact.requestId, fact.epoch, 'superseded');
-      case 'tick':
-        return this.tick();
-      default:
-        return unreachable(fact);
-    }
-  }
-
-  private accept(fact: Fact<Id, 'accepted'>): void {
+  accepted(fact: Fact<Id, 'accepted'>): void {
+    this.advance(fact.nowUs);
     const fetch = this.begin(fact);
     if (fetch === undefined) return;
     this.fetches.set(fetch.requestId, fetch);
-    this.heartbeats.join(fetch, this.nowUs);
+    if (this.isLossless) this.sendHeartbeats(fact.source.engineId, [fact.source.requestId]);
+    else this.heartbeats.join(fetch, this.nowUs);
   }
 
-  private reject(fact: Fact<Id, 'rejected'>): void {
+  rejected(fact: Fact<Id, 'rejected'>): void {
+    this.advance(fact.nowUs);
     const current = this.fetches.get(fact.requestId);
     const fetch = current?.epoch === fact.epoch ? current : this.begin(fact);
     if (fetch !== undefined) this.fail(fetch, 'rejected');
@@ -158,10 +152,9 @@ export class TargetCoordinator<Id extends AnyId = string> {
   private begin(run: RunOfFetch<Id>): Fetch<Id> | undefined {
     const { requestId, epoch } = run;
     const current = this.fetches.get(requestId);
-    const tombstone = this.over.find(requestId);
+    const tombstone = this.over?.find(requestId);
     if (current?.epoch === epoch || isBuried(tombstone, epoch)) return undefined;
-    const fetch = this.pool.take() ?? new Fetch(requestId, run.source);
-    fetch.begin(run);
+    const fetch = new Fetch(run);
     this.tally.accepted += 1;
     const overEpoch = overEpochOf(tombstone);
     if (epoch <= overEpoch || epoch < (current?.epoch ?? -1)) {
@@ -172,7 +165,8 @@ export class TargetCoordinator<Id extends AnyId = string> {
     return fetch;
   }
 
-  private reserve(fact: Fact<Id, 'reserved'>): void {
+  reserved(fact: Fact<Id, 'reserved'>): void {
+    this.advance(fact.nowUs);
     const fetch = this.fetches.get(fact.requestId);
     if (fetch?.epoch !== fact.epoch || fetch.state !== 'accepted') return;
     this.heartbeats.announced(fetch);
@@ -194,8 +188,11 @@ export class TargetCoordinator<Id extends AnyId = string> {
     if (fetch.tries === 0) fetch.firstAttempt = fetch.attempt;
     else this.tally.repeatedReads += 1;
     fetch.tries += 1;
-    this.unanswered.set(fetch.question, this.nowUs + this.options.answerWithinUs);
-    this.outbox.push({
+    if (!this.isLossless) {
+      fetch.question ??= newDeadline(fetch);
+      this.unanswered.set(fetch.question, this.nowUs + this.options.answerWithinUs);
+    }
+    this.actions['send-read']({
       kind: 'send-read',
       to: source.engineId,
       requestId: source.requestId,
@@ -210,7 +207,8 @@ export class TargetCoordinator<Id extends AnyId = string> {
    * An answer to any try of the read counts; `expired` also counts during the transfer, when the
    * source had to free the blocks.
    */
-  private takeAnswer(fact: Fact<Id, 'read-answered'>): void {
+  'read-answered'(fact: Fact<Id, 'read-answered'>): void {
+    this.advance(fact.nowUs);
     const fetch = this.fetches.get(fact.requestId);
     if (fetch === undefined || fetch.state === 'accepted') return;
     if (fetch.source.engineId !== fact.from) return;
@@ -220,13 +218,13 @@ export class TargetCoordinator<Id extends AnyId = string> {
   }
 
   private startTransfer(fetch: Fetch<Id>, answer: Fact<Id, 'read-answered'>): void {
-    clearDeadline(fetch.question);
+    if (fetch.question) clearDeadline(fetch.question);
     fetch.state = 'transferring';
     const { missingTokens, missingBlocks } = fetch;
     fetch.tokens = Math.min(missingTokens, answer.heldTokens);
     fetch.blocks = Math.ceil((missingBlocks * fetch.tokens) / missingTokens);
     fetch.startedUs = this.nowUs;
-    this.outbox.push({
+    this.actions['start-transfer']({
       kind: 'start-transfer',
       requestId: fetch.requestId,
       epoch: fetch.epoch,
@@ -249,15 +247,17 @@ export class TargetCoordinator<Id extends AnyId = string> {
     return isTimedByTokens === true ? fetch.tokens * bytesPerToken : this.bytesOf(fetch);
   }
 
-  private changeShare(fact: Fact<Id, 'share-changed'>): void {
+  'share-changed'(fact: Fact<Id, 'share-changed'>): void {
+    this.advance(fact.nowUs);
     let fetch = this.heartbeats.firstFrom(fact.from);
     while (fetch !== undefined && fetch.state !== 'transferring') fetch = fetch.next;
     if (fetch === undefined) return;
     const { from, activeReads } = fact;
-    this.outbox.push({ kind: 'set-share', sourceId: from, activeReads });
+    this.actions['set-share']({ kind: 'set-share', sourceId: from, activeReads });
   }
 
-  private finishTransfer(fact: Fact<Id, 'transfer-done'>): void {
+  'transfer-done'(fact: Fact<Id, 'transfer-done'>): void {
+    this.advance(fact.nowUs);
     const fetch = this.fetches.get(fact.requestId);
     if (fetch?.epoch !== fact.epoch || fetch.state !== 'transferring') return;
     this.tally.transferredBytes += this.bytesOf(fetch);
@@ -269,7 +269,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
     this.bury(fetch);
     this.tally.received += 1;
     this.endRead(fetch, 'done');
-    this.outbox.push({
+    this.actions['kv-ready']({
       kind: 'kv-ready',
       requestId: fetch.requestId,
       epoch: fetch.epoch,
@@ -278,10 +278,10 @@ export class TargetCoordinator<Id extends AnyId = string> {
       transferredBytes: this.bytesOf(fetch),
       transferUs,
     });
-    this.pool.give(fetch);
   }
 
-  private loseSource(engineId: Id): void {
+  'source-lost'({ engineId, nowUs }: Fact<Id, 'source-lost'>): void {
+    this.advance(nowUs);
     for (
       let fetch = this.heartbeats.firstFrom(engineId);
       fetch !== undefined;
@@ -291,13 +291,24 @@ export class TargetCoordinator<Id extends AnyId = string> {
     }
   }
 
+  aborted({ requestId, nowUs }: Fact<Id, 'aborted'>): void {
+    this.advance(nowUs);
+    this.revoke(requestId, EVERY_EPOCH, 'aborted');
+  }
+
+  superseded({ requestId, epoch, nowUs }: Fact<Id, 'superseded'>): void {
+    this.advance(nowUs);
+    this.revoke(requestId, epoch, 'superseded');
+  }
+
   private revoke(requestId: Id, epoch: number, why: 'aborted' | 'superseded'): void {
-    this.over.raise(requestId, epoch, this.nowUs);
+    this.over?.raise(requestId, epoch, this.nowUs);
     const fetch = this.fetches.get(requestId);
     if (fetch !== undefined && fetch.epoch <= epoch) this.fail(fetch, why);
   }
 
-  private tick(): void {
+  tick({ nowUs }: Fact<Id, 'tick'>): void {
+    this.advance(nowUs);
     for (
       let question = this.unanswered.earliest();
       question !== undefined && question.dueUs <= this.nowUs;
@@ -307,10 +318,16 @@ export class TargetCoordinator<Id extends AnyId = string> {
       if (fetch.tries < this.readTries || this.mayBeLate(fetch)) this.ask(fetch);
       else this.fail(fetch, 'timeout');
     }
-    this.heartbeats.sendDue(this.nowUs, (to, requestIds) => {
-      this.tally.heartbeats += 1;
-      this.outbox.push({ kind: 'send-heartbeats', to, requestIds });
-    });
+    this.heartbeats.sendDue(this.nowUs, (to, requestIds) => this.sendHeartbeats(to, requestIds));
+  }
+
+  private sendHeartbeats(to: Id, requestIds: readonly Id[]): void {
+    this.tally.heartbeats += 1;
+    this.actions['send-heartbeats']({ kind: 'send-heartbeats', to, requestIds });
+  }
+
+  private advance(nowUs: Micros): void {
+    this.nowUs = Math.max(this.nowUs, nowUs);
   }
 
   private mayBeLate({ source, tries }: Fetch<Id>): boolean {
@@ -322,24 +339,23 @@ export class TargetCoordinator<Id extends AnyId = string> {
     this.bury(fetch);
     this.tally.failed[why] += 1;
     if (fetch.state === 'transferring') {
-      this.outbox.push({ kind: 'cancel-transfer', requestId, epoch });
+      this.actions['cancel-transfer']({ kind: 'cancel-transfer', requestId, epoch });
     }
     if (fetch.state !== 'accepted' && why !== 'lost' && why !== 'expired') {
       this.endRead(fetch, 'abandoned');
     }
     if (WILL_NOT_BE_READ.has(why)) this.sendRelease(fetch.source);
-    this.outbox.push({ kind: 'kv-failed', requestId, epoch, why });
-    this.pool.give(fetch);
+    this.actions['kv-failed']({ kind: 'kv-failed', requestId, epoch, why });
   }
 
   private sendRelease(source: SourceName<Id>): void {
     const { engineId, requestId, generation } = source;
-    this.outbox.push({ kind: 'send-release', to: engineId, requestId, generation });
+    this.actions['send-release']({ kind: 'send-release', to: engineId, requestId, generation });
   }
 
   private endRead(fetch: Fetch<Id>, outcome: 'done' | 'abandoned'): void {
     const { engineId, requestId, generation } = fetch.source;
-    this.outbox.push({
+    this.actions['send-read-end']({
       kind: 'send-read-end',
       to: engineId,
       requestId,
@@ -351,9 +367,9 @@ export class TargetCoordinator<Id extends AnyId = string> {
 
   /** Ends a fetch: stops its timers and records its run so that it cannot begin again. */
   private bury(fetch: Fetch<Id>): void {
-    clearDeadline(fetch.question);
+    if (fetch.question) clearDeadline(fetch.question);
     this.heartbeats.leave(fetch);
     if (this.fetches.get(fetch.requestId) === fetch) this.fetches.delete(fetch.requestId);
-    this.over.bury(fetch.requestId, fetch.epoch, this.nowUs);
+    this.over?.bury(fetch.requestId, fetch.epoch, this.nowUs);
   }
 }

@@ -1,4 +1,5 @@
-import type { AnyId, Micros } from '@baton/kernel';
+import type { Micros } from '@baton/kernel';
+import type { AnyId } from './request-table';
 
 /**
  * The location of a prompt's KV, from the hand-over record or from outside `kv_transfer_params`.

@@ -1,4 +1,5 @@
-import { type AnyId, IdMap, type Micros } from '@baton/kernel';
+import type { Micros } from '@baton/kernel';
+import type { AnyId } from './request-table';
 
 /** True when the request has ended, in every epoch. */
 export const EVERY_EPOCH = Number.POSITIVE_INFINITY;
@@ -27,8 +28,8 @@ export type Tombstone = number | Stone;
  * entries come within one.
  */
 export class Tombstones<Id extends AnyId> {
-  private young = new IdMap<Id, Tombstone>();
-  private old = new IdMap<Id, Tombstone>();
+  private young = new Map<Id, Tombstone>();
+  private old = new Map<Id, Tombstone>();
   private turnUs: Micros = 0;
 
   constructor(private readonly spanUs: Micros) {}

@@ -1,6 +1,7 @@
-import { type AnyId, RandomStream } from '@baton/kernel';
+import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
 import { type CompletedTransfer, TransferSet, type TransferStart } from './transfer-set';
+import type { AnyId } from './request-table';
 
 type Start = TransferStart<AnyId>;
 

@@ -1,8 +1,9 @@
-import { type AnyId, assert, IdMap, type Micros, Tournament } from '@baton/kernel';
+import { assert, type Micros, Tournament } from '@baton/kernel';
 import { LinkEnd, NO_TRANSFER, US_PER_SECOND } from './link-end';
 import { Outbox } from './outbox';
 import { TransferColumns } from './transfer-columns';
 import { transferRate } from './transfer-rate';
+import { type AnyId, newRequestTable, type RequestTable } from './request-table';
 
 export interface TransferStart<Id extends AnyId = string> {
   readonly id: Id;
@@ -44,7 +45,7 @@ const ROUNDING_SLACK_US = 1e-6;
  * completions are whole microseconds, so the number of calls changes nothing.
  */
 export class TransferSet<Id extends AnyId = string> {
-  private readonly slots = new IdMap<Id, number>();
+  private readonly slots: RequestTable<Id, number>;
   private readonly columns = new TransferColumns<Id>();
   private readonly sources = new Map<Id, LinkEnd>();
   private readonly targets = new Map<Id, LinkEnd>();
@@ -56,6 +57,11 @@ export class TransferSet<Id extends AnyId = string> {
   private staleCount = 0;
   private readonly done = new Outbox<CompletedTransfer<Id>>();
   private nowUs: Micros = 0;
+
+  /** @param rows  when ids are rows below this number; unset for names */
+  constructor(rows?: number) {
+    this.slots = newRequestTable(rows);
+  }
 
   get size(): number {
     return this.slots.size;
@@ -70,7 +76,7 @@ export class TransferSet<Id extends AnyId = string> {
     assert(start.sourceBytesPerSecond > 0 && start.targetBytesPerSecond > 0, 'links have capacity');
     assert(start.sourcePorts > 0, 'a port of the source sends');
     this.advance(start.nowUs);
-    assert(!this.slots.has(start.id), 'an id names one transfer under way');
+    assert(this.slots.get(start.id) === undefined, 'an id names one transfer under way');
     const source = endOf(this.sources, start.sourceId);
     const target = this.targetEnd(start.targetId);
     source.bytesPerSecond = start.sourceBytesPerSecond;

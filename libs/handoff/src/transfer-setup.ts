@@ -1,4 +1,5 @@
-import { type AnyId, assert, type Micros } from '@baton/kernel';
+import { assert, type Micros } from '@baton/kernel';
+import type { AnyId } from './request-table';
 
 export interface TransferSetupTimes {
   /** Time of the first contact with another engine, simulated µs, >= 0. */

@@ -60,12 +60,12 @@ export class ClusterRun {
     const scenario = watched(given, observer);
     this.scenario = scenario;
     const { engines } = this;
-    const { kvLeaseUs, pools, workload } = scenario;
+    const { pools, workload } = scenario;
     const { onHandoff, policyWatch } = observer;
     const most = mostEngines(scenario);
     this.mostEngines = most;
-    const slots = slotsAbove(3 * most);
-    const calendar = new Calendar(3 * most + 6);
+    const slots = slotsAbove(most);
+    const calendar = new Calendar(most + 7);
     this.calendar = calendar;
     const journal = new Journal(scenario);
     this.journal = journal;
@@ -73,14 +73,13 @@ export class ClusterRun {
     const trips = new Trips(workload.count);
     const telemetry = new Telemetry(most);
     this.telemetry = telemetry;
-    const handoffs = new Handoffs({
+    const handoffs = new Handoffs(scenario, {
       engines,
       calendar,
       log,
       trips,
-      kvLeaseUs,
       onHandoff,
-      slots: { source: most, target: 2 * most, transfers: slots.transfers },
+      slots,
     });
     this.handoffs = handoffs;
     const lifecycle = new Lifecycle(scenario, {
@@ -158,13 +157,12 @@ export class ClusterRun {
   private handle(slot: number, nowUs: Micros): void {
     const { mostEngines: most, handoffs } = this;
     if (slot < most) this.step(this.engines[slot]!, nowUs);
-    else if (slot < 2 * most) handoffs.sourceTick(slot - most, nowUs);
-    else if (slot < 3 * most) handoffs.targetTick(slot - 2 * most, nowUs);
-    else if (slot === 3 * most) handoffs.transfersDue(nowUs);
-    else if (slot === 3 * most + 1) this.lifecycle.arrive(nowUs);
-    else if (slot === 3 * most + 2) this.membership.handleDue(nowUs);
-    else if (slot === 3 * most + 3) this.lifecycle.onPassed(nowUs);
-    else if (slot === 3 * most + 4) this.scaling!.decide(nowUs);
+    else if (slot === most) handoffs.leasesDue(nowUs);
+    else if (slot === most + 1) handoffs.transfersDue(nowUs);
+    else if (slot === most + 2) this.lifecycle.arrive(nowUs);
+    else if (slot === most + 3) this.membership.handleDue(nowUs);
+    else if (slot === most + 4) this.lifecycle.onPassed(nowUs);
+    else if (slot === most + 5) this.scaling!.decide(nowUs);
     else this.lifecycle.onFlowDue(nowUs);
   }
 
@@ -267,12 +265,13 @@ export class ClusterRun {
 /** Calendar slots of parts other than engines, from the first one on. */
 function slotsAbove(first: number) {
   return {
-    transfers: first,
-    arrivals: first + 1,
-    membership: first + 2,
-    passes: first + 3,
-    scaling: first + 4,
-    flow: first + 5,
+    leases: first,
+    transfers: first + 1,
+    arrivals: first + 2,
+    membership: first + 3,
+    passes: first + 4,
+    scaling: first + 5,
+    flow: first + 6,
   };
 }
 

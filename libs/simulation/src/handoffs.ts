@@ -1,40 +1,38 @@
 import type { RequestLog } from '@baton/analysis';
+import type { Reservation } from '@baton/engine';
 import {
+  deliver,
   type HandoffEntry,
+  type Handlers,
   leaseTimes,
   type SourceAction,
   SourceCoordinator,
+  type SourceFact,
+  type SourceName,
   type TargetAction,
   TargetCoordinator,
+  type TargetFact,
+  type TargetOptions,
   TransferSet,
   TransferSetup,
+  type TransferShape,
   wholeBlocks,
 } from '@baton/handoff';
-import type { Reservation } from '@baton/engine';
-import { type Micros, unreachable } from '@baton/kernel';
+import type { Micros } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
-import { type Facts, HandoffFacts } from './handoff-facts';
+import type { ClusterScenario, EnginePool } from './scenario';
 import { NONE, type Trips } from './trips';
 import type { VirtualEngine } from './virtual-engine';
 
-/** Virtual engines lose no message, so a read request is answered at its own instant. */
+/** A read request is answered at its own instant. */
 const ANSWER_WITHIN_US = 1_000_000;
-
-/** The calendar slots of the hand-overs. */
-export interface HandoffSlots {
-  /** Slot of engine 0; the others follow. */
-  readonly source: number;
-  readonly target: number;
-  readonly transfers: number;
-}
 
 export interface VirtualHandoffParts {
   readonly engines: readonly VirtualEngine[];
   readonly log: RequestLog;
   readonly trips: Trips;
   readonly calendar: Calendar;
-  readonly slots: HandoffSlots;
-  readonly kvLeaseUs: Micros;
+  readonly slots: { readonly leases: number; readonly transfers: number };
   readonly onHandoff?: ((entry: HandoffEntry<number>) => void) | undefined;
 }
 
@@ -42,196 +40,234 @@ type SourceDoes<K extends SourceAction['kind']> = Extract<SourceAction<number>, 
 type TargetDoes<K extends TargetAction['kind']> = Extract<TargetAction<number>, { kind: K }>;
 
 /**
- * Drives the two coordinators of every engine and the transfers between them on the virtual clock.
- * Messages take no time: the other side gets a message at the same instant, before its next action.
+ * Drives the coordinators of both sides and the transfers between them on the virtual clock.
+ * Messages take no time: an action of one side is at once a fact of the other. Requests are named
+ * by rows, engines by indices.
  */
-export class Handoffs {
-  private readonly sources: SourceCoordinator<number>[] = [];
-  private readonly targets: TargetCoordinator<number>[] = [];
-  private readonly transfers = new TransferSet<number>();
+export class Handoffs implements Handlers<SourceAction<number>>, Handlers<TargetAction<number>> {
+  /** One coordinator for all engines that hold KV, and by pool one for those that fetch it. */
+  private readonly holding: SourceCoordinator<number>;
+  private readonly source: Handlers<SourceFact<number>>;
+  private readonly targets: readonly (Handlers<TargetFact<number>> | undefined)[];
+  private readonly transfers: TransferSet<number>;
   /** By target; undefined when setting up takes no time. */
   private readonly setups: (TransferSetup<number> | undefined)[] = [];
   /** Transfers whose end has not been reported. */
   private underWay = 0;
-  private readonly facts = new HandoffFacts();
   /** The row whose KV was last found lost. */
   private lostRow = NONE;
+  private nowUs: Micros = 0;
 
-  constructor(private readonly parts: VirtualHandoffParts) {}
+  constructor(
+    { pools, kvLeaseUs, workload }: Pick<ClusterScenario, 'pools' | 'kvLeaseUs' | 'workload'>,
+    private readonly parts: VirtualHandoffParts,
+  ) {
+    const { onHandoff } = parts;
+    const sides = { lease: leaseTimes(kvLeaseUs), rows: workload.count };
+    this.transfers = new TransferSet(workload.count);
+    this.holding = new SourceCoordinator(sides, onHandoff === undefined ? this : undefined);
+    this.source = onHandoff ? this.observed('source', this.holding, onHandoff) : this.holding;
+    this.targets = pools.map((pool) => {
+      if (pool.role !== 'decode') return undefined;
+      const options = targetOf(pool, sides);
+      if (onHandoff === undefined) return new TargetCoordinator(options, this);
+      return this.observed('target', new TargetCoordinator<number>(options), onHandoff);
+    });
+  }
 
   /** An engine has joined. */
   add({ index, pool }: VirtualEngine): void {
-    const lease = leaseTimes(this.parts.kvLeaseUs);
-    const { kvBytesPerToken: bytesPerToken, options, transferTimes } = pool;
-    const { ports, isTimedByTokens = false } = pool.link;
-    const shape = pool.transferShape ?? wholeBlocks(bytesPerToken, options.blockSize);
-    const { bytesPerBlock } = shape;
-    this.sources[index] = new SourceCoordinator({ lease, sendsShares: false });
-    this.targets[index] = new TargetCoordinator({
-      lease,
-      answerWithinUs: ANSWER_WITHIN_US,
-      ports,
-      bytesPerToken,
-      bytesPerBlock,
-      isTimedByTokens,
-    });
-    this.setups[index] = transferTimes && new TransferSetup(transferTimes, shape);
+    this.setups[index] = pool.transferTimes && new TransferSetup(pool.transferTimes, shapeOf(pool));
   }
 
-  /** The engine that has computed the prompt of the row holds its blocks. */
+  /** The engine that has computed the prompt of the row holds its blocks since `nowUs`. */
   hold(row: number, nowUs: Micros): void {
     const { log, trips } = this.parts;
-    const { held } = this.facts;
-    held.requestId = row;
-    held.epoch = trips.epoch[row]!;
-    held.tokens = log.promptTokens[row]!;
-    held.nowUs = nowUs;
-    this.informSource(log.prefillEngine[row]!, held);
+    this.nowUs = nowUs;
+    this.source['prompt-held']({
+      kind: 'prompt-held',
+      requestId: row,
+      epoch: trips.epoch[row]!,
+      tokens: log.promptTokens[row]!,
+      nowUs,
+    });
   }
 
   /** The row is in its decode engine, which is to fetch its KV. */
   accept(row: number, nowUs: Micros): void {
     const { log, trips } = this.parts;
-    const { accepted } = this.facts;
-    const reader = log.decodeEngine[row]!;
-    const holder = log.prefillEngine[row]!;
-    accepted.requestId = accepted.source.requestId = row;
-    accepted.epoch = accepted.source.epoch = trips.epoch[row]!;
-    accepted.source.engineId = holder;
-    accepted.source.generation = trips.generation[row]!;
-    accepted.nowUs = nowUs;
-    this.setups[reader]?.meet(holder, nowUs);
-    this.informTarget(reader, accepted);
+    const epoch = trips.epoch[row]!;
+    const source = this.sourceOf(row);
+    this.nowUs = nowUs;
+    this.setups[log.decodeEngine[row]!]?.meet(source.engineId, nowUs);
+    this.target(row).accepted({ kind: 'accepted', requestId: row, epoch, source, nowUs });
   }
 
   /** Its decode engine can never serve the row. */
   reject(row: number, nowUs: Micros): void {
-    const { log, trips } = this.parts;
-    const epoch = trips.epoch[row]!;
-    const engineId = log.prefillEngine[row]!;
-    const source = { engineId, requestId: row, epoch, generation: trips.generation[row]! };
-    const fact = { kind: 'rejected', requestId: row, epoch, source, nowUs } as const;
-    this.informTarget(log.decodeEngine[row]!, fact);
+    const epoch = this.parts.trips.epoch[row]!;
+    const source = this.sourceOf(row);
+    this.nowUs = nowUs;
+    this.target(row).rejected({ kind: 'rejected', requestId: row, epoch, source, nowUs });
   }
 
   /**
    * Its decode engine has room for the row and reads its KV. Returns false when the KV is lost,
    * because its lease has ended.
    */
-  reserve(row: number, reservation: Reservation, nowUs: Micros): boolean {
-    const { log, trips } = this.parts;
-    const { reserved } = this.facts;
-    reserved.requestId = row;
-    reserved.epoch = trips.epoch[row]!;
-    reserved.missingTokens = reservation.missingTokens;
-    reserved.missingBlocks = reservation.missingBlocks;
-    reserved.nowUs = nowUs;
+  reserve(row: number, { missingTokens, missingBlocks }: Reservation, nowUs: Micros): boolean {
+    const epoch = this.parts.trips.epoch[row]!;
     this.lostRow = NONE;
-    this.informTarget(log.decodeEngine[row]!, reserved);
+    this.nowUs = nowUs;
+    this.target(row).reserved({
+      kind: 'reserved',
+      requestId: row,
+      epoch,
+      missingTokens,
+      missingBlocks,
+      nowUs,
+    });
     return this.lostRow !== row;
   }
 
-  sourceTick(engine: number, nowUs: Micros): void {
-    this.parts.calendar.clear(this.parts.slots.source + engine);
-    this.informSource(engine, { kind: 'tick', nowUs });
-  }
-
-  targetTick(engine: number, nowUs: Micros): void {
-    this.parts.calendar.clear(this.parts.slots.target + engine);
-    this.informTarget(engine, { kind: 'tick', nowUs });
+  /** Ends the leases that are due, and expects the next end. */
+  leasesDue(nowUs: Micros): void {
+    const { calendar, slots } = this.parts;
+    this.nowUs = nowUs;
+    this.source.tick({ kind: 'tick', nowUs });
+    const dueUs = this.holding.nextWakeUpUs();
+    if (dueUs === undefined) calendar.clear(slots.leases);
+    else calendar.set(slots.leases, dueUs, TIE.lease);
   }
 
   transfersDue(nowUs: Micros): void {
-    const { done } = this.facts;
+    const { trips } = this.parts;
+    this.nowUs = nowUs;
     for (const { id } of this.transfers.completed(nowUs)) {
       this.underWay--;
-      done.requestId = id;
-      done.epoch = this.parts.trips.epoch[id]!;
-      done.nowUs = nowUs;
-      this.informTarget(this.parts.log.decodeEngine[id]!, done);
+      const epoch = trips.epoch[id]!;
+      this.target(id)['transfer-done']({ kind: 'transfer-done', requestId: id, epoch, nowUs });
     }
-    this.setTransferAlarm(nowUs);
+    this.setTransferAlarm();
   }
 
-  private informSource(engine: number, fact: Facts['source']): void {
-    const { nowUs } = fact;
-    const source = this.sources[engine]!;
-    const actions = source.handle(fact);
-    this.parts.onHandoff?.({ side: 'source', engineId: engine, fact: { ...fact }, actions });
-    for (const action of actions) this.carryOutSource(engine, action, nowUs);
-    this.setAlarm(this.parts.slots.source + engine, source.nextWakeUpUs());
-  }
-
-  private informTarget(engine: number, fact: Facts['target']): void {
-    const { nowUs } = fact;
-    const target = this.targets[engine]!;
-    const actions = target.handle(fact);
-    this.parts.onHandoff?.({ side: 'target', engineId: engine, fact: { ...fact }, actions });
-    for (const action of actions) this.carryOutTarget(engine, action, nowUs);
-    this.setAlarm(this.parts.slots.target + engine, target.nextWakeUpUs());
-  }
-
-  private carryOutSource(engine: number, action: SourceAction<number>, nowUs: Micros): void {
-    switch (action.kind) {
-      case 'hand-over':
-        this.parts.trips.generation[action.requestId] = action.generation;
-        return;
-      case 'answer-read':
-        return this.answer(engine, action, nowUs);
-      case 'share-changed':
-        // The single set of transfers has the counts of both ends.
-        return;
-      case 'release-blocks':
-        return this.release(engine, action, nowUs);
-      default:
-        return unreachable(action);
+  /**
+   * An alarm only moves to an earlier instant. Nearly every lease ends early, with the first
+   * heartbeat of its reader, so that an alarm which finds nothing due is rare.
+   */
+  'hand-over'({ requestId, generation, leaseEndsUs }: SourceDoes<'hand-over'>): void {
+    const { calendar, slots, trips } = this.parts;
+    trips.generation[requestId] = generation;
+    if (leaseEndsUs < calendar.dueUs(slots.leases)) {
+      calendar.set(slots.leases, leaseEndsUs, TIE.lease);
     }
   }
 
-  private carryOutTarget(engine: number, action: TargetAction<number>, nowUs: Micros): void {
-    switch (action.kind) {
-      case 'send-read':
-        return this.read(engine, action, nowUs);
-      case 'send-read-end':
-        return this.endRead(engine, action, nowUs);
-      case 'send-heartbeats': {
-        const { requestIds, to } = action;
-        return this.informSource(to, { kind: 'heartbeat', requestIds, reader: engine, nowUs });
-      }
-      case 'send-release': {
-        const { requestId, generation, to } = action;
-        const release = { kind: 'release-requested', requestId, generation } as const;
-        return this.informSource(to, { ...release, reader: engine, nowUs });
-      }
-      case 'start-transfer':
-        return this.startTransfer(engine, action, nowUs);
-      case 'set-share':
-        return;
-      case 'cancel-transfer':
-        if (this.transfers.cancel(action.requestId, nowUs)) this.underWay--;
-        return this.setTransferAlarm(nowUs);
-      case 'kv-ready':
-        return this.complete(engine, action, nowUs);
-      case 'kv-failed':
-        this.lostRow = action.requestId;
-        return;
-      default:
-        return unreachable(action);
-    }
+  'answer-read'(action: SourceDoes<'answer-read'>): void {
+    const { engines, log } = this.parts;
+    const row = action.readerRequestId;
+    const from = log.prefillEngine[row]!;
+    const { link, kvBytesPerToken } = engines[from]!.pool;
+    this.target(row)['read-answered']({
+      kind: 'read-answered',
+      from,
+      requestId: row,
+      attempt: action.attempt,
+      outcome: action.outcome,
+      heldTokens: action.heldTokens,
+      bytesPerSecond: link.bytesPerSecond,
+      ports: link.ports,
+      bytesPerToken: kvBytesPerToken,
+      activeReads: action.activeReads,
+      nowUs: this.nowUs,
+    });
   }
 
-  private release(at: number, action: SourceDoes<'release-blocks'>, nowUs: Micros): void {
-    const engine = this.parts.engines[at]!;
-    if (action.reason === 'expired') engine.leaseExpiries++;
-    engine.interrupt(nowUs);
-    engine.engine.releaseHeld(this.parts.trips.promptHandle[action.requestId]!);
-    engine.wake(nowUs);
-  }
-
-  private complete(at: number, action: TargetDoes<'kv-ready'>, nowUs: Micros): void {
+  'release-blocks'({ requestId: row, reason }: SourceDoes<'release-blocks'>): void {
     const { engines, log, trips } = this.parts;
+    const engine = engines[log.prefillEngine[row]!]!;
+    if (reason === 'expired') engine.leaseExpiries++;
+    engine.interrupt(this.nowUs);
+    engine.engine.releaseHeld(trips.promptHandle[row]!);
+    engine.wake(this.nowUs);
+  }
+
+  'send-heartbeats'({ requestIds }: TargetDoes<'send-heartbeats'>): void {
+    const reader = this.parts.log.decodeEngine[requestIds[0]!]!;
+    this.source.heartbeat({ kind: 'heartbeat', requestIds, reader, nowUs: this.nowUs });
+  }
+
+  'send-read'(action: TargetDoes<'send-read'>): void {
+    const row = action.readerRequestId;
+    this.source['read-requested']({
+      kind: 'read-requested',
+      requestId: action.requestId,
+      epoch: action.epoch,
+      generation: action.generation,
+      reader: this.parts.log.decodeEngine[row]!,
+      readerRequestId: row,
+      attempt: action.attempt,
+      nowUs: this.nowUs,
+    });
+  }
+
+  'send-read-end'(action: TargetDoes<'send-read-end'>): void {
+    const row = action.readerRequestId;
+    this.source['read-ended']({
+      kind: 'read-ended',
+      requestId: action.requestId,
+      generation: action.generation,
+      reader: this.parts.log.decodeEngine[row]!,
+      readerRequestId: row,
+      outcome: action.outcome,
+      nowUs: this.nowUs,
+    });
+  }
+
+  'send-release'({ requestId, generation }: TargetDoes<'send-release'>): void {
+    const reader = this.parts.log.decodeEngine[requestId]!;
+    const release = { kind: 'release-requested', requestId, generation } as const;
+    this.source['release-requested']({ ...release, reader, nowUs: this.nowUs });
+  }
+
+  'start-transfer'(action: TargetDoes<'start-transfer'>): void {
+    const { nowUs } = this;
+    const { engines, log } = this.parts;
+    const { requestId: row, sourceId, blocks } = action;
+    const reader = log.decodeEngine[row]!;
+    const { link } = engines[reader]!.pool;
+    const setupUs = this.setups[reader]?.leftUs(sourceId, blocks, nowUs) ?? 0;
+    this.transfers.start({
+      id: row,
+      sourceId,
+      targetId: reader,
+      bytes: action.bytes,
+      baseLatencyUs: link.baseLatencyUs + setupUs,
+      sourceBytesPerSecond: action.bytesPerSecond,
+      targetBytesPerSecond: link.bytesPerSecond,
+      sourcePorts: action.sourcePorts,
+      nowUs,
+    });
+    this.underWay++;
+    log.transferStartUs[row] = nowUs;
+    this.setTransferAlarm();
+  }
+
+  'cancel-transfer'({ requestId }: TargetDoes<'cancel-transfer'>): void {
+    if (this.transfers.cancel(requestId, this.nowUs)) this.underWay--;
+    this.setTransferAlarm();
+  }
+
+  /** The single set of transfers has the counts of both ends. */
+  'share-changed'(): void {}
+
+  'set-share'(): void {}
+
+  'kv-ready'(action: TargetDoes<'kv-ready'>): void {
     const { requestId: row, transferredTokens } = action;
-    const engine = engines[at]!;
+    const { nowUs } = this;
+    const { engines, log, trips } = this.parts;
+    const engine = engines[log.decodeEngine[row]!]!;
     engine.kvTransferBytes += action.transferredBytes;
     log.transferEndUs[row] = nowUs;
     log.transferredTokens[row] = transferredTokens;
@@ -239,82 +275,69 @@ export class Handoffs {
     engine.kvArrived(trips.outputHandle[row]!, nowUs);
   }
 
-  private answer(from: number, action: SourceDoes<'answer-read'>, nowUs: Micros): void {
-    const { answered } = this.facts;
-    const { pool } = this.parts.engines[from]!;
-    answered.from = from;
-    answered.requestId = action.readerRequestId;
-    answered.attempt = action.attempt;
-    answered.outcome = action.outcome;
-    answered.heldTokens = action.heldTokens;
-    answered.activeReads = action.activeReads;
-    answered.bytesPerSecond = pool.link.bytesPerSecond;
-    answered.ports = pool.link.ports;
-    answered.bytesPerToken = pool.kvBytesPerToken;
-    answered.nowUs = nowUs;
-    this.informTarget(action.to, answered);
+  'kv-failed'({ requestId }: TargetDoes<'kv-failed'>): void {
+    this.lostRow = requestId;
   }
 
-  private read(reader: number, action: TargetDoes<'send-read'>, nowUs: Micros): void {
-    const { requested } = this.facts;
-    requested.requestId = action.requestId;
-    requested.epoch = action.epoch;
-    requested.generation = action.generation;
-    requested.reader = reader;
-    requested.readerRequestId = action.readerRequestId;
-    requested.attempt = action.attempt;
-    requested.nowUs = nowUs;
-    this.informSource(action.to, requested);
+  private target(row: number): Handlers<TargetFact<number>> {
+    const { engines, log } = this.parts;
+    return this.targets[engines[log.decodeEngine[row]!]!.poolIndex]!;
   }
 
-  private endRead(reader: number, action: TargetDoes<'send-read-end'>, nowUs: Micros): void {
-    const { ended } = this.facts;
-    ended.requestId = action.requestId;
-    ended.generation = action.generation;
-    ended.reader = reader;
-    ended.readerRequestId = action.readerRequestId;
-    ended.outcome = action.outcome;
-    ended.nowUs = nowUs;
-    this.informSource(action.to, ended);
-  }
-
-  private startTransfer(reader: number, action: TargetDoes<'start-transfer'>, nowUs: Micros): void {
-    const { start } = this.facts;
-    const { link } = this.parts.engines[reader]!.pool;
-    start.id = action.requestId;
-    start.sourceId = action.sourceId;
-    start.targetId = reader;
-    start.bytes = action.bytes;
-    const setup = this.setups[reader];
-    const setupUs = setup?.leftUs(action.sourceId, action.blocks, nowUs) ?? 0;
-    start.baseLatencyUs = link.baseLatencyUs + setupUs;
-    start.sourceBytesPerSecond = action.bytesPerSecond;
-    start.targetBytesPerSecond = link.bytesPerSecond;
-    start.sourcePorts = action.sourcePorts;
-    start.nowUs = nowUs;
-    this.transfers.start(start);
-    this.underWay++;
-    this.parts.log.transferStartUs[action.requestId] = nowUs;
-    this.setTransferAlarm(nowUs);
+  private sourceOf(row: number): SourceName<number> {
+    const { log, trips } = this.parts;
+    return {
+      engineId: log.prefillEngine[row]!,
+      requestId: row,
+      epoch: trips.epoch[row]!,
+      generation: trips.generation[row]!,
+    };
   }
 
   /**
    * When a transfer begins, others can be found complete; their ends are reported at this instant.
    */
-  private setTransferAlarm(nowUs: Micros): void {
+  private setTransferAlarm(): void {
     const { calendar, slots } = this.parts;
     const isUntold = this.underWay > this.transfers.size;
-    const dueUs = isUntold ? nowUs : this.transfers.nextCompletionUs();
+    const dueUs = isUntold ? this.nowUs : this.transfers.nextCompletionUs();
     if (dueUs === undefined) calendar.clear(slots.transfers);
     else calendar.set(slots.transfers, dueUs, TIE.transfer);
   }
 
-  /**
-   * An alarm only moves to an earlier instant. An early alarm finds nothing due and is set again,
-   * which costs less than moving it at every fact.
-   */
-  private setAlarm(slot: number, dueUs: Micros | undefined): void {
-    const { calendar } = this.parts;
-    if (dueUs !== undefined && dueUs < calendar.dueUs(slot)) calendar.set(slot, dueUs, TIE.lease);
+  /** The coordinator; the observer gets each of its facts and the actions that follow. */
+  private observed<S extends HandoffEntry['side']>(
+    side: S,
+    coordinator: { handle(fact: EntryOf<S>['fact']): EntryOf<S>['actions'] },
+    onHandoff: (entry: HandoffEntry<number>) => void,
+  ): Handlers<EntryOf<S>['fact']> {
+    const { log } = this.parts;
+    const engines = side === 'source' ? log.prefillEngine : log.decodeEngine;
+    const observe = (fact: EntryOf<S>['fact']): void => {
+      const actions = coordinator.handle(fact);
+      const engineId = 'requestId' in fact ? engines[fact.requestId]! : NONE;
+      onHandoff({ side, engineId, fact, actions } as HandoffEntry<number>);
+      for (const action of actions)
+        deliver<SourceAction<number> | TargetAction<number>>(action, this);
+    };
+    return new Proxy({} as Handlers<EntryOf<S>['fact']>, { get: () => observe });
   }
+}
+
+type EntryOf<S extends HandoffEntry['side']> = Extract<HandoffEntry<number>, { side: S }>;
+
+function targetOf(pool: EnginePool, sides: Pick<TargetOptions, 'lease' | 'rows'>): TargetOptions {
+  const { ports, isTimedByTokens = false } = pool.link;
+  return {
+    ...sides,
+    answerWithinUs: ANSWER_WITHIN_US,
+    ports,
+    bytesPerToken: pool.kvBytesPerToken,
+    bytesPerBlock: shapeOf(pool).bytesPerBlock,
+    isTimedByTokens,
+  };
+}
+
+function shapeOf({ transferShape, kvBytesPerToken, options }: EnginePool): TransferShape {
+  return transferShape ?? wholeBlocks(kvBytesPerToken, options.blockSize);
 }

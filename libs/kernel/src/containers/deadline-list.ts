@@ -9,7 +9,7 @@ export interface Deadline<T> extends ChainLink<Deadline<T>> {
 }
 
 export function newDeadline<T>(owner: T): Deadline<T> {
-  return { owner, dueUs: 0, chain: undefined, previous: undefined, next: undefined };
+  return { owner, dueUs: Infinity, chain: undefined, previous: undefined, next: undefined };
 }
 
 /**
