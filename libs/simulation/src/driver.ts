@@ -127,6 +127,7 @@ export class ClusterRun {
       assert(nowUs >= this.nowUs, 'virtual time goes forward');
       this.nowUs = nowUs;
       this.handle(calendar.next, nowUs);
+      this.formBatches(nowUs);
       if ((++this.events & (PROGRESS_EVERY - 1)) === 0) {
         this.observer.onProgress?.(journal.ended, count);
       }
@@ -167,24 +168,41 @@ export class ClusterRun {
   }
 
   private step(engine: VirtualEngine, nowUs: Micros): void {
+    const { calendar, lifecycle, membership } = this;
     if (engine.group !== undefined) {
       this.stepTogether(engine.group, nowUs);
       return;
     }
-    if (engine.isStepping) {
-      this.endStep(engine);
-      if (engine.hasNothingToDo) this.rest(engine);
-    }
-    // The next step begins at the same instant, unless another event of this instant comes first.
-    if (!engine.isStepping && this.calendar.isNext(engine.index)) this.beginStep(engine, nowUs);
-    if (engine.state === 'draining') this.membership.checkEmpty(engine, nowUs);
+    this.endStep(engine);
+    const { role } = engine.pool;
+    // No batch forms when it would be empty and nothing waits to refill the engine.
+    if (engine.hasNothingToDo && lifecycle.stages[role].waiting === 0) engine.mayTakeMore = false;
+    else calendar.form(engine.index);
+    membership.checkEmpty(engine, nowUs);
   }
 
-  /** Drops the next step, unless it would refill the engine. */
-  private rest(engine: VirtualEngine): void {
-    if (this.lifecycle.stages[engine.pool.role].waiting > 0) return;
-    engine.mayTakeMore = false;
-    this.calendar.clear(engine.index);
+  /** The step of the ranks has ended, or the common boundary for the next one has come. */
+  private stepTogether(group: LockstepGroup, nowUs: Micros): void {
+    const { calendar, membership } = this;
+    const { ranks } = group;
+    calendar.clear(group.slot);
+    if (group.isStepping) {
+      for (const rank of ranks) if (rank.isStepping) this.endStep(rank);
+      group.endStep();
+    }
+    calendar.form(group.slot);
+    for (const rank of ranks) membership.checkEmpty(rank, nowUs);
+  }
+
+  /** Forms the batches that begin at this instant, unless something else is due before. */
+  private formBatches(nowUs: Micros): void {
+    const { calendar, engines } = this;
+    let slot = calendar.nextForming(nowUs);
+    for (; slot !== undefined; slot = calendar.nextForming(nowUs)) {
+      const engine = engines[slot]!;
+      if (engine.group === undefined) this.beginStep(engine, nowUs);
+      else this.beginTogether(engine.group, nowUs);
+    }
   }
 
   private beginStep(engine: VirtualEngine, nowUs: Micros): void {
@@ -192,18 +210,13 @@ export class ClusterRun {
     const leapsAtOnce = stage.waiting === 0 && this.observer.onSteps === undefined;
     engine.begin(nowUs, leapsAtOnce, this.scaling?.nextUs ?? Infinity);
     this.onBegun(engine, nowUs);
+    this.membership.checkEmpty(engine, nowUs);
   }
 
-  private stepTogether(group: LockstepGroup, nowUs: Micros): void {
+  private beginTogether(group: LockstepGroup, nowUs: Micros): void {
     const { ranks } = group;
-    if (group.isStepping) {
-      for (const rank of ranks) if (rank.isStepping) this.endStep(rank);
-      group.endStep(nowUs);
-    }
-    if (!group.isStepping && this.calendar.isNext(group.slot)) {
-      group.begin(nowUs);
-      for (const rank of ranks) this.onBegun(rank, nowUs);
-    }
+    group.begin(nowUs);
+    for (const rank of ranks) this.onBegun(rank, nowUs);
     for (const rank of ranks) this.membership.checkEmpty(rank, nowUs);
   }
 

@@ -58,7 +58,7 @@ export class VirtualScaling {
     this.decisions++;
     for (const change of this.autoscaler.decide(this.scrape(nowUs))) this.carryOut(change, nowUs);
     calendar.clear(slot);
-    if (calendar.nextUs !== Infinity) this.expectDecision(nowUs);
+    if (!calendar.isEmpty) this.expectDecision(nowUs);
   }
 
   record(): ScalingRecord {

@@ -243,14 +243,14 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   }
 
   /**
-   * Call it when something may have become ready to run. A step begins at this instant unless one
-   * is under way or there is nothing to do.
+   * Call it when something may have become ready to run. A step begins at the end of this instant
+   * unless one is under way or there is nothing to do.
    */
   wake(nowUs: Micros): void {
     const { group } = this.parts;
     if (group !== undefined) group.wake(nowUs);
     else if (!this.stepping && !this.hasNothingToDo) {
-      this.parts.calendar.set(this.index, nowUs, TIE.stepBegin);
+      this.parts.calendar.form(this.index);
     }
   }
 
@@ -278,10 +278,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.takeArrived();
     let endUs = this.engine.beginStep(nowUs);
     this.ranked?.markStale();
-    if (endUs === undefined) {
-      calendar.clear(this.index);
-      return;
-    }
+    if (endUs === undefined) return;
     this.stepping = true;
     if (this.engine.hasAdmitted) this.mayTakeMore = true;
     if (leap) {
@@ -326,9 +323,9 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.countBusy(facts.endUs - facts.startUs);
     const { scheduled, finished, held, rejected } = facts;
     this.mayTakeMore = finished.length + held.length + rejected.length > 0;
-    const { calendar, group, adapters } = this.parts;
+    const { calendar, adapters } = this.parts;
     if (adapters) for (const handle of scheduled) adapters.begin(this.rowOf(handle));
-    if (group === undefined) calendar.set(this.index, facts.endUs, TIE.stepBegin);
+    calendar.clear(this.index);
     return facts;
   }
 

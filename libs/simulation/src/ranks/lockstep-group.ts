@@ -44,19 +44,19 @@ export class LockstepGroup {
    */
   wake(nowUs: Micros): void {
     if (this.stepping) return;
-    this.calendar.set(this.slot, this.lockstep.boundaryAfter(nowUs), TIE.stepBegin);
+    const boundaryUs = this.lockstep.boundaryAfter(nowUs);
+    if (boundaryUs > nowUs) this.calendar.set(this.slot, boundaryUs, TIE.stepEnd);
+    else this.calendar.form(this.slot);
   }
 
   begin(nowUs: Micros): void {
     const endUs = this.lockstep.begin(nowUs);
     this.stepping = endUs !== undefined;
-    if (endUs === undefined) this.calendar.clear(this.slot);
-    else this.calendar.set(this.slot, endUs, TIE.stepEnd);
+    if (endUs !== undefined) this.calendar.set(this.slot, endUs, TIE.stepEnd);
   }
 
-  /** The step has ended for every rank; the next one is due. */
-  endStep(nowUs: Micros): void {
+  /** The step has ended for every rank. */
+  endStep(): void {
     this.stepping = false;
-    this.calendar.set(this.slot, nowUs, TIE.stepBegin);
   }
 }
