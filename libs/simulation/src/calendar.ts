@@ -62,9 +62,10 @@ export class Calendar {
   /** Calls for a batch of the slot at the end of this instant. */
   form(slot: number): void {
     const { forming } = this;
-    let at = forming.length;
-    while (at > 0 && forming[at - 1]! < slot) at--;
-    if (forming[at - 1] !== slot) forming.splice(at, 0, slot);
+    if (forming.includes(slot)) return;
+    let at = forming.push(slot) - 1;
+    for (; at > 0 && forming[at - 1]! < slot; at--) forming[at] = forming[at - 1]!;
+    forming[at] = slot;
   }
 
   /**
