@@ -142,7 +142,7 @@ export class Batch {
    */
   draftFor(seq: EngineSequence, isAhead: boolean): void {
     const known = this.parts.decode.current.contextOf(seq);
-    const context = isAhead ? known + seq.drafts - seq.burst : known;
+    const context = isAhead && seq.drafts >= 0 ? known + seq.drafts - seq.burst : known;
     const end = Math.min(context + this.stepTokens, this.draftLimit);
     seq.drafts = end - context - 1;
     seq.reach = end;
