@@ -24,6 +24,8 @@ export class Flight {
   /** Sequences that it admits with KV from elsewhere; `joinedRanks` has their ranks. */
   readonly joined: EngineSequence[] = [];
   readonly joinedRanks: number[] = [];
+  /** Sequences that the batch before it left out. */
+  readonly resumed: EngineSequence[] = [];
   /**
    * Sequences with a chunk of a prompt in it; `ranks` has their ranks. A sequence with another rank
    * by now was preempted and admitted again, or has left.
@@ -48,6 +50,8 @@ export class Flight {
       this.joined.push(seq);
       this.joinedRanks.push(seq.rank);
     }
+    truncate(this.resumed, 0);
+    for (const seq of batch.resumed) this.resumed.push(seq);
     truncate(this.prompts, 0);
     truncate(this.ranks, 0);
     truncate(this.reached, 0);

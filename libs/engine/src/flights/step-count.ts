@@ -32,15 +32,14 @@ export class StepCount {
 
   /** Counts the step of this batch, whose decode set is the current one. */
   count(flight: Flight): void {
-    const { former, decode, speculation, accounts } = this.parts;
-    const { batch } = former;
+    const { decode, speculation, accounts } = this.parts;
     const { joined, joinedRanks } = flight;
     for (let i = 0; i < joined.length; i++) {
       // One that was aborted since the batch was formed may be another sequence by now.
       if (joined[i]!.isRunning && joined[i]!.rank === joinedRanks[i]) this.joined.push(joined[i]!);
     }
     decode.current.advance();
-    if (speculation === undefined) batch.countResumed();
+    if (speculation === undefined) countResumed(flight.resumed);
     else speculation.giveBursts(decode.current, accounts);
     if (flight.prompts.length > 0) this.endPrompts(flight);
     this.takeEnded();
@@ -181,4 +180,9 @@ export class StepCount {
 /** True when the sequence was aborted. */
 function hasEnded({ state }: EngineSequence): boolean {
   return state === 'gone' || state === 'leaving';
+}
+
+/** Sequences that the batch before this one left out get a token again. */
+function countResumed(resumed: readonly EngineSequence[]): void {
+  for (const seq of resumed) if (seq.state === 'decoding') seq.burst = 0;
 }
