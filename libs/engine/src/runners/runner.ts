@@ -1,7 +1,7 @@
 import type { Micros } from '@baton/kernel';
 import type { StepScatter } from '@baton/step-time';
 import type { Accounts } from '../accounts';
-import type { BatchFormer } from '../batch-former';
+import type { Scheduler } from '../scheduler';
 import type { DecodeSets } from '../decode-set';
 import type { StepShare } from '../lockstep/lockstep';
 import type { EngineSequence } from '../sequence';
@@ -13,7 +13,7 @@ import type { WaitingQueue } from '../waiting-queue';
 
 export interface RunnerParts {
   readonly options: EngineOptions;
-  readonly former: BatchFormer;
+  readonly former: Scheduler;
   readonly decode: DecodeSets;
   readonly blocks: SequenceBlocks;
   readonly accounts: Accounts;
