@@ -1,7 +1,7 @@
 import { assert, type Micros, truncate } from '@baton/kernel';
 import { StepScatter } from '@baton/step-time';
 import { Accounts } from './accounts';
-import { BatchFormer } from './batch-former';
+import { Scheduler } from './scheduler';
 import { DecodeSets } from './decode-set';
 import { assertOptions, refusalOf } from './engine-limits';
 import type { StepShare } from './lockstep/lockstep';
@@ -29,8 +29,7 @@ import { WaitingQueue } from './waiting-queue';
 
 /**
  * One simulated engine: see EnginePort. It owns the sequences and moves them between their states;
- * the batch former decides which run, the decode set counts, the queue of batches lays steps in
- * time.
+ * the scheduler decides which run, the decode set counts, the queue of batches lays steps in time.
  * Reads no clock, awaits nothing, logs nothing.
  */
 export class Engine implements EnginePort {
@@ -39,7 +38,7 @@ export class Engine implements EnginePort {
   private readonly blocks: SequenceBlocks;
   private readonly decode: DecodeSets;
   private readonly queue: WaitingQueue;
-  private readonly former: BatchFormer;
+  private readonly former: Scheduler;
   private readonly record: StepRecord;
   private readonly flights: BatchQueue;
   /** Aborted sequences of the step under way; their blocks are in use until it ends. */
@@ -76,7 +75,7 @@ export class Engine implements EnginePort {
     this.queue = new WaitingQueue(buildScheduling(options));
     this.record = new StepRecord(this.decode, requested !== undefined);
     const { table, blocks, decode, queue, record, accounts } = this;
-    this.former = new BatchFormer({
+    this.former = new Scheduler({
       options,
       table,
       blocks,

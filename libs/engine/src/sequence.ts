@@ -117,8 +117,6 @@ export class EngineSequence {
   burst = 0;
   /** Drafts of its row in the latest batch: 0 without speculation; `NO_ROW` without a row. */
   drafts = 0;
-  /** Speculation: computed tokens of the sequence after that batch. */
-  reach = 0;
   /** While decoding: the decode step, counted by the set, after which it ends. */
   finishAt = 0;
   /** While decoding: tokens in KV minus the set's step counter, a constant. */
@@ -157,6 +155,16 @@ export class EngineSequence {
     return this.promptTokens + this.emitted;
   }
 
+  /** Whether the last decode step gave it a token. */
+  get gotToken(): boolean {
+    return this.burst !== NO_TOKEN;
+  }
+
+  /** Whether it has a row in the latest batch. */
+  get hasRow(): boolean {
+    return this.drafts !== NO_ROW;
+  }
+
   begin(spec: SequenceSpec, order: number): void {
     this.mode = spec.mode;
     this.remoteTokens = remoteTokensOf(spec);
@@ -180,7 +188,6 @@ export class EngineSequence {
     this.padding = 0;
     this.burst = 0;
     this.drafts = 0;
-    this.reach = 0;
     this.hostTokens = 0;
     this.poolTokens = 0;
     this.owedBlocks = 0;

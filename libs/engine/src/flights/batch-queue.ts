@@ -1,7 +1,7 @@
 import { assert, type Micros } from '@baton/kernel';
 import type { BatchAggregates, StepScatter } from '@baton/step-time';
 import type { Accounts } from '../accounts';
-import type { BatchFormer } from '../batch-former';
+import type { Scheduler } from '../scheduler';
 import { type DecodeSets, NO_VERSION } from '../decode-set';
 import { DecodeTimeline } from './decode-timeline';
 import { Flight } from './flight';
@@ -17,7 +17,7 @@ import type { WaitingQueue } from '../waiting-queue';
 
 export interface FlightParts {
   readonly options: EngineOptions;
-  readonly former: BatchFormer;
+  readonly former: Scheduler;
   readonly decode: DecodeSets;
   readonly blocks: SequenceBlocks;
   readonly accounts: Accounts;
