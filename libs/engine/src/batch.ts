@@ -33,9 +33,8 @@ export function emptySums(): BatchSums {
 }
 
 /**
- * The batch of a step while it is formed and afterwards: its sequences beside the decode set, and
- * the rest of the token budget. It decides nothing: the batch former adds running sequences, the
- * admitter waiting ones.
+ * The batch of a step while it is formed and afterwards: its sequences beside the decode set. It
+ * decides nothing; the scheduler fills it.
  */
 export class Batch {
   /** Running sequences with a part of their prompt not yet in KV, in order of admission. */
@@ -56,108 +55,27 @@ export class Batch {
   readonly stalled: EngineSequence[] = [];
   /** Members of the decode set that were not in the previous batch. */
   readonly resumed: EngineSequence[] = [];
+  /** Tokens of prompts. */
   chunkTokens = 0;
-  /** True when the batch leaves out all decoding sequences. */
-  isOfPrompts = false;
-  /** Tokens of empty drafts. */
-  paddingTokens = 0;
-  /** With drafts: tokens of decoding sequences. */
-  draftedTokens = 0;
   /** Time for which it loads KV from host memory. */
   loadUs = 0;
-  /** Tokens of the budget that each decoding sequence takes. */
-  readonly stepTokens: number;
-  /** `long_prefill_token_threshold` of this step. */
-  private threshold = 0;
-  private readonly slots: number;
-  /** Context length beyond which nothing is drafted. */
-  readonly draftLimit: number;
-  /** Context length beyond which the drafter gets no blocks. */
-  private readonly slotLimit: number;
+  /** Whether it is formed while the step before is under way, whose tokens are not known yet. */
+  isAhead = false;
   private readonly sums = emptySums();
 
-  constructor(private readonly parts: BatchParts) {
-    const { maxNumSeqs, maxNumBatchedTokens, maxModelLen, numBlocks } = parts.options;
-    const longest = parts.blocks.layout.longest(numBlocks);
-    this.stepTokens = 1 + parts.draftTokens;
-    this.draftLimit = Math.min(maxModelLen - 1, longest);
-    this.slotLimit = Math.min(maxModelLen, longest);
-    this.slots = Math.min(maxNumSeqs, Math.floor(maxNumBatchedTokens / this.stepTokens));
-  }
+  constructor(private readonly parts: BatchParts) {}
 
   get running(): number {
     const besides = this.prefilling.length + this.ending.length + this.stalled.length;
     return this.parts.decode.size + besides;
   }
 
-  /** Tokens of the decoding sequences of the batch; above 0 when anything decodes in it. */
-  get rows(): number {
-    const { decode, draftTokens } = this.parts;
-    if (this.isOfPrompts) return this.chunkTokens;
-    return this.chunkTokens + (draftTokens > 0 ? this.draftedTokens : decode.current.size);
-  }
-
-  /** Whether the batch has only prompts while decoding sequences wait for the next one. */
-  get leavesOutAny(): boolean {
-    return this.isOfPrompts && this.parts.decode.current.size + this.stalled.length > 0;
-  }
-
-  get isFull(): boolean {
-    return this.running >= this.slots;
-  }
-
-  /**
-   * Begins a new step. The threshold for long prompts is off when a sequence is alone, because it
-   * delays no other.
-   */
-  clear(isAlone: boolean): void {
+  /** Begins the batch of a new step. */
+  begin(isAhead: boolean): void {
+    this.isAhead = isAhead;
     this.chunkTokens = 0;
-    this.paddingTokens = 0;
     this.loadUs = 0;
-    this.threshold = isAlone ? 0 : this.parts.options.longPrefillTokenThreshold;
     truncate(this.joined, 0);
-  }
-
-  /** Tokens left in the budget, without those set aside for decoding sequences and their drafts. */
-  budget(): number {
-    return this.parts.options.maxNumBatchedTokens - this.rows - this.paddingTokens;
-  }
-
-  /** Tokens that the sequence would compute in one step if only its own options limited it. */
-  wanted(seq: EngineSequence, computed: number): number {
-    const rest = seq.targetTokens - computed;
-    return this.threshold > 0 ? Math.min(rest, this.threshold) : rest;
-  }
-
-  /** Leading tokens of a sequence that need blocks in a step after which `tokens` are computed. */
-  slotsFor(tokens: number): number {
-    return Math.max(tokens, Math.min(tokens + this.parts.blocks.lookahead, this.slotLimit));
-  }
-
-  /**
-   * Gives a decoding sequence its row with drafts: its next token and those of the draft, limited
-   * by the model's context and the free blocks.
-   *
-   * @param isAhead the step under way has not ended, so all of its drafts can still be accepted
-   */
-  draftFor(seq: EngineSequence, isAhead: boolean): void {
-    const known = this.parts.decode.current.contextOf(seq);
-    const context = isAhead ? known + seq.drafts - seq.burst : known;
-    const end = Math.min(context + this.stepTokens, this.draftLimit);
-    seq.drafts = end - context - 1;
-    seq.reach = end;
-  }
-
-  /** Leaves a row with at most `tokens` tokens to a decoding sequence. */
-  cutDrafts(seq: EngineSequence, tokens: number): void {
-    const more = Math.max(0, this.tokensOf(seq) - tokens);
-    seq.drafts -= more;
-    seq.reach -= more;
-  }
-
-  tokensOf(seq: EngineSequence): number {
-    if (seq.state !== 'decoding') return seq.chunk + seq.padding;
-    return 1 + seq.drafts;
   }
 
   /** Removes a sequence that does not decode. */
@@ -194,14 +112,14 @@ export class Batch {
     truncate(this.stalled, 0);
   }
 
-  /** Call it when a step with rows of resumed sequences begins. */
-  countResumed(): void {
-    for (const seq of this.resumed) if (seq.state === 'decoding') seq.burst = 0;
+  /** Whether the batch has a row of this running or just ended sequence. */
+  has(seq: EngineSequence): boolean {
+    return seq.state === 'decoding' ? seq.hasRow : seq.chunk > 0;
   }
 
-  /** Whether the batch has a row of this running or just ended sequence. */
-  has({ state, drafts, chunk }: EngineSequence): boolean {
-    return state === 'decoding' ? drafts >= 0 : chunk > 0;
+  /** Tokens of a running sequence that the batch computes. */
+  tokensOf(seq: EngineSequence): number {
+    return seq.state === 'decoding' ? 1 + seq.drafts : seq.chunk + seq.padding;
   }
 
   /**
@@ -245,11 +163,12 @@ export class Batch {
   private addDrafts(sums: BatchSums): void {
     const decode = this.parts.decode.current;
     for (const seq of decode.members) {
-      if (seq.drafts >= 0) continue;
-      sums.decodeSeqs--;
-      sums.decodeContext -= decode.contextOf(seq) + 1;
+      if (seq.hasRow) sums.draftTokens += seq.drafts;
+      else {
+        sums.decodeSeqs--;
+        sums.decodeContext -= decode.contextOf(seq) + 1;
+      }
     }
-    sums.draftTokens = this.draftedTokens - sums.decodeSeqs;
   }
 }
 

@@ -160,14 +160,6 @@ export class DecodePhases {
     return burst < 0 ? this.lag : 0;
   }
 
-  /** Whether the member frees blocks at this step. */
-  slidesAt(seq: EngineSequence, step: number): boolean {
-    if (this.windows === undefined) return false;
-    const { layout } = this.blocks;
-    const context = this.windowContext(seq, step);
-    return seq.isBehind || layout.slidAt(context) > layout.slidAt(context - 1);
-  }
-
   /** Blocks that the member takes at this step, less those that it frees. */
   takenBy(seq: EngineSequence, step: number): number {
     const context = seq.contextOffset + step;

@@ -11,7 +11,7 @@ export const NO_VERSION = -1;
  * The sequences that get a token in every step. A step touches none of them: one counter moves, and
  * the progress of a sequence follows from it. `finishAt` sits in a heap, and blocks are assigned by
  * phase. The block list of a sequence whose further blocks cannot be found by others is updated
- * only by `settle`. The batch former and the engine drive it.
+ * only by `settle`. The scheduler and the engine drive it.
  */
 export class DecodeSet {
   /** In no particular order. */
@@ -139,24 +139,7 @@ export class DecodeSet {
     this.grownFor = this.steps;
   }
 
-  /** Whether a member needs a block of each group for the step that begins now. */
-  isGrowing(seq: EngineSequence): boolean {
-    return this.contextOf(seq) % this.blocks.blockSize === 0;
-  }
-
-  /**
-   * The members that need or free blocks for the step that begins now, or all of them, for a caller
-   * that grows them one by one as far as there are blocks.
-   */
-  growing(areAll: boolean): EngineSequence[] {
-    const growing = this.members.filter(
-      (seq) => areAll || this.isGrowing(seq) || this.phases.slidesAt(seq, this.steps),
-    );
-    growing.forEach((seq) => this.settle(seq));
-    return growing;
-  }
-
-  /** Records that all of `growing` that are still members have been grown. */
+  /** Records that all members got the blocks for this step one by one. */
   hasGrown(): void {
     this.phases.catchUp(this.steps);
     this.grownFor = this.steps;
@@ -271,5 +254,10 @@ export class DecodeSets {
   /** The set that a decoding sequence is in. */
   of(seq: EngineSequence): DecodeSet {
     return this.all[seq.decodeSet]!;
+  }
+
+  /** Whether the sequence decodes in the current set. */
+  isCurrent(seq: EngineSequence): boolean {
+    return seq.state === 'decoding' && this.all[seq.decodeSet] === this.current;
   }
 }

@@ -30,7 +30,7 @@ const NO_LISTS: readonly BlockList[] = [];
 
 /**
  * Maps sequences to the block pool: the number of blocks that their tokens need, the blocks found
- * in the prefix cache, and the full blocks. Owns the pool; the batch former and the engine call it.
+ * in the prefix cache, and the full blocks. Owns the pool; the scheduler and the engine call it.
  *
  * A sequence has a list of blocks for each group of layers. Without a prefix cache the blocks of
  * all groups but the first are interchangeable and only counted: their number follows from the
@@ -112,12 +112,13 @@ export class SequenceBlocks {
   }
 
   /**
-   * Gives a sequence without blocks those that `match` found and new ones; returns false and gives
-   * none when there are too few.
+   * Gives a waiting sequence the blocks that `match` found and new ones, or new ones beside its own
+   * when it has any; returns false and gives none when there are too few.
    */
   start(seq: EngineSequence, wanted: Wanted): boolean {
-    if (!this.fits(wanted)) return false;
+    if (!this.fits(seq, wanted)) return false;
     const { computed, tokens } = wanted;
+    if (seq.blocks.length > 0) return this.extend(seq, computed, tokens);
     const { pool, hit, layout, others } = this;
     const blocks = layout.blocksFor(tokens);
     if (layout.windowed > 0) seq.slid = layout.slidAt(computed);
@@ -133,17 +134,16 @@ export class SequenceBlocks {
     return true;
   }
 
-  /**
-   * Whether the blocks for a sequence without any are free, in addition to those that `match`
-   * found.
-   */
-  fits({ computed, tokens, spare, isWhole }: Wanted): boolean {
+  /** Whether the blocks are free that a waiting sequence lacks: see `start`. */
+  fits({ blocks }: EngineSequence, { computed, tokens, spare, isWhole }: Wanted): boolean {
     const { layout, hit, others } = this;
     const slid = layout.windowed > 0 ? layout.slidAt(computed) : 0;
-    const idle = hit.idle + (others?.idle(slid) ?? 0);
+    const isFresh = blocks.length === 0;
+    const had = isFresh ? hit.length : blocks.length;
+    const idle = isFresh ? hit.idle + (others?.idle(slid) ?? 0) : 0;
     const lacking = isWhole
-      ? layout.lackingWhole(tokens, hit.length, slid)
-      : layout.lacking(tokens, hit.length, slid);
+      ? layout.lackingWhole(tokens, had, slid)
+      : layout.lacking(tokens, had, slid);
     return lacking <= this.pool.freeBlocks - idle - spare;
   }
 

@@ -9,6 +9,8 @@ const NO_PARAMETERS: EngineParameters = {};
 export const NO_TOKEN = -1;
 /** `drafts` of a sequence without a row in the latest batch; tests compare with 0. */
 export const NO_ROW = -1;
+/** `rank` of a sequence that was not admitted yet. */
+const NOT_ADMITTED = -1;
 /** An index of a sequence that is not in the list. */
 export const NOT_LISTED = -1;
 
@@ -68,7 +70,7 @@ export class EngineSequence {
   key = 0;
   tieKey = 0;
   /** Order of admission to the running batch; a resumed sequence gets a new one. */
-  rank = 0;
+  rank = NOT_ADMITTED;
 
   readonly blocks = new BlockList();
   /** The blocks of the other layer groups; empty when these are only counted or do not exist. */
@@ -115,8 +117,6 @@ export class EngineSequence {
   burst = 0;
   /** Drafts of its row in the latest batch: 0 without speculation; `NO_ROW` without a row. */
   drafts = 0;
-  /** Speculation: computed tokens of the sequence after that batch. */
-  reach = 0;
   /** While decoding: the decode step, counted by the set, after which it ends. */
   finishAt = 0;
   /** While decoding: tokens in KV minus the set's step counter, a constant. */
@@ -155,6 +155,16 @@ export class EngineSequence {
     return this.promptTokens + this.emitted;
   }
 
+  /** Whether the last decode step gave it a token. */
+  get gotToken(): boolean {
+    return this.burst !== NO_TOKEN;
+  }
+
+  /** Whether it has a row in the latest batch. */
+  get hasRow(): boolean {
+    return this.drafts !== NO_ROW;
+  }
+
   begin(spec: SequenceSpec, order: number): void {
     this.mode = spec.mode;
     this.remoteTokens = remoteTokensOf(spec);
@@ -166,6 +176,7 @@ export class EngineSequence {
     this.priority = spec.priority;
     this.arrivalUs = spec.arrivalUs;
     this.order = order;
+    this.rank = NOT_ADMITTED;
     this.parameters = spec.parameters ?? NO_PARAMETERS;
     this.adapter = spec.adapter ?? 0;
     this.slid = 0;
@@ -177,7 +188,6 @@ export class EngineSequence {
     this.padding = 0;
     this.burst = 0;
     this.drafts = 0;
-    this.reach = 0;
     this.hostTokens = 0;
     this.poolTokens = 0;
     this.owedBlocks = 0;

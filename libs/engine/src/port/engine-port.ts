@@ -20,7 +20,7 @@ export interface SequenceSpec {
   readonly requestHash?: number;
   readonly promptTokens: number;
   /**
-   * True length of the output, >= 1. The batch former needs it to end the sequence; policies must
+   * True length of the output, >= 1. The engine needs it to end the sequence; policies must
    * not read it.
    */
   readonly outputTokens: number;
