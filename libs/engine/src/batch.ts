@@ -194,11 +194,6 @@ export class Batch {
     truncate(this.stalled, 0);
   }
 
-  /** Whether the batch has a row of this running or just ended sequence. */
-  has({ state, drafts, chunk }: EngineSequence): boolean {
-    return state === 'decoding' ? drafts >= 0 : chunk > 0;
-  }
-
   /**
    * Sums over the batch, written to `sums`. A sequence with one new token is a decode, as in vLLM's
    * attention kernels.

@@ -74,13 +74,6 @@ export class DecodePhases {
     return this.counts[step % this.blockSize]!;
   }
 
-  /** Blocks that the `count` steps after `step` take, less those that they free. */
-  takenBehind(step: number, count: number): number {
-    const taken = this.growthsBehind(step, count) * this.perBlock;
-    if (this.windows === undefined) return taken;
-    return taken - this.windows.givenBehind(step, count) * this.blocks.layout.windowed;
-  }
-
   /**
    * The number of the `count` steps after `step` for which this many free blocks suffice, not
    * counting blocks that the steps free.
@@ -166,16 +159,6 @@ export class DecodePhases {
     const { layout } = this.blocks;
     const context = this.windowContext(seq, step);
     return seq.isBehind || layout.slidAt(context) > layout.slidAt(context - 1);
-  }
-
-  /** Blocks that the member takes at this step, less those that it frees. */
-  takenBy(seq: EngineSequence, step: number): number {
-    const context = seq.contextOffset + step;
-    const taken = context % this.blockSize === 0 ? this.perBlock : 0;
-    if (this.windows === undefined) return taken;
-    const { layout } = this.blocks;
-    const tokens = this.windowContext(seq, step);
-    return taken - (layout.slidAt(tokens) - layout.slidAt(tokens - 1)) * layout.windowed;
   }
 
   /** Times that members need a block of each group in the `count` steps after `step`. */

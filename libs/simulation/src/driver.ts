@@ -209,7 +209,7 @@ export class ClusterRun {
       return;
     }
     if (engine.isStepping) {
-      this.endStep(engine);
+      this.endStep(engine, nowUs);
       if (engine.hasNothingToDo) this.rest(engine);
     }
     // The next step begins at the same instant, unless another event of this instant comes first.
@@ -234,7 +234,7 @@ export class ClusterRun {
   private stepTogether(group: LockstepGroup, nowUs: Micros): void {
     const { ranks } = group;
     if (group.isStepping) {
-      for (const rank of ranks) if (rank.isStepping) this.endStep(rank);
+      for (const rank of ranks) if (rank.isStepping) this.endStep(rank, nowUs);
       group.endStep(nowUs);
     }
     if (!group.isStepping && this.calendar.isNext(group.slot)) {
@@ -255,10 +255,10 @@ export class ClusterRun {
     this.lifecycle.stages[engine.pool.role].refill(engine, nowUs);
   }
 
-  private endStep(engine: VirtualEngine): void {
+  private endStep(engine: VirtualEngine, nowUs: Micros): void {
     const { onSteps } = this.observer;
     const computed = onSteps === undefined ? 0 : engine.engine.counters.promptTokensComputed;
-    const facts = engine.endStep();
+    const facts = engine.endStep(nowUs);
     const generated = this.journal.note(engine, facts);
     if (onSteps !== undefined) {
       const prompt = engine.engine.counters.promptTokensComputed - computed;
@@ -276,7 +276,7 @@ export class ClusterRun {
     span.engine = engine.index;
     span.startUs = facts.startUs;
     span.endUs = facts.endUs;
-    span.steps = facts.steps;
+    span.steps = 1 + facts.later.steps;
     span.generatedTokens = tokens.generated;
     span.promptTokens = tokens.prompt;
     this.observer.onSteps!(span);
