@@ -112,8 +112,7 @@ export class Pairs {
     const endUs = seat.engine.beginStep(this.nowUs);
     this.reserve(index);
     if (endUs === undefined) seat.endUs = Infinity;
-    else
-      this.expectEnd(index, this.isPrefill(index) ? endUs : seat.engine.extendStep(Infinity, true));
+    else this.expectEnd(index, this.isPrefill(index) ? endUs : seat.engine.nextUs(Infinity));
   }
 
   private expectEnd(index: number, endUs: Micros): void {
@@ -125,6 +124,7 @@ export class Pairs {
 
   private endStep(index: number): void {
     const { engine, rowOf } = this.seats[index]!;
+    engine.advanceTo(this.nowUs);
     const { startUs, held } = engine.endStep();
     this.stepEnds++;
     if (this.isPrefill(index)) this.prefillBusyUs += this.nowUs - startUs;
@@ -135,7 +135,7 @@ export class Pairs {
   private handOver(row: number): void {
     const index = this.targetOf(row);
     const seat = this.seats[index]!;
-    if (seat.endUs !== Infinity) seat.engine.cutStep(this.nowUs);
+    seat.engine.advanceTo(this.nowUs);
     this.targetHandles[row] = this.submit(index, row, 'remote-prefill');
     if (seat.endUs === Infinity) this.beginStep(index);
   }
@@ -151,7 +151,8 @@ export class Pairs {
     this.prefill[row % this.prefill.length]!.engine.releaseHeld(this.sourceHandles[row]!);
     const index = this.targetOf(row);
     const seat = this.seats[index]!;
-    if (seat.endUs !== Infinity) this.expectEnd(index, seat.engine.cutStep(this.nowUs));
+    seat.engine.advanceTo(this.nowUs);
+    if (seat.endUs !== Infinity) this.expectEnd(index, seat.engine.nextUs(this.nowUs));
     seat.engine.kvArrived(this.targetHandles[row]!);
     if (seat.endUs === Infinity) this.beginStep(index);
   }

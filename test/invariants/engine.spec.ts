@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../support/runs';
 import { scenarios, type Scenario } from './engine-scenario';
-import { EngineWorld, type Pace, type Story } from './engine-world';
+import { EngineWorld, type Pace, type StepsTold, type Story } from './engine-world';
 
 const RUNS = runsOf(2_000);
 
@@ -14,13 +14,13 @@ function calmed(scenario: Scenario): Scenario {
   return { ...scenario, visits };
 }
 
-const CUTS = ['short-leap', 'calm-leap'] as const;
+const BOUNDED = ['short-leap', 'calm-leap'] as const;
 
-/** One scenario, what ends early in it, and one more way to cut its steps. */
+/** One scenario, what ends early in it, and one more way to take its steps. */
 const cases = fc.record({
   drawn: scenarios,
   isCalm: fc.boolean(),
-  pace: fc.constantFrom<Pace>(...CUTS, ...CUTS, 'leap'),
+  pace: fc.constantFrom<Pace>(...BOUNDED, ...BOUNDED, 'leap'),
 });
 
 function run(scenario: Scenario, pace: Pace): { world: EngineWorld; story: Story } {
@@ -38,17 +38,34 @@ function checkOrigins({ engine }: EngineWorld, { visits }: Scenario, isCalm: boo
   else expect(counted, 'INV-8').toBeLessThanOrEqual(prompts);
 }
 
+/** INV-10: steps that followed each other by themselves end when single ones do. */
+function checkEnds(told: readonly StepsTold[], single: readonly StepsTold[]): void {
+  const ends = single.map(({ lastUs }) => lastUs);
+  let at = 0;
+  const seen = told.map(({ steps }) => {
+    const [firstUs, secondUs] = ends.slice(at);
+    at += steps;
+    return { firstUs, secondUs: steps > 1 ? secondUs : undefined, lastUs: ends[at - 1], steps };
+  });
+  expect(told, 'INV-10: ends of steps').toEqual(seen);
+  expect(at).toBe(ends.length);
+}
+
 describe('an engine under random load', () => {
   // The world itself checks INV-1, INV-2, INV-5, INV-7 and INV-11 at every step.
-  it('conserves requests, blocks and prompt tokens, gives each token once, comes to rest, and does so however its steps are cut (INV-1, INV-2, INV-5, INV-7, INV-8, INV-9, INV-10, INV-11)', () => {
+  it('conserves requests, blocks and prompt tokens, gives each token once, comes to rest, and has the state of single steps at every instant (INV-1, INV-2, INV-5, INV-7, INV-8, INV-9, INV-10, INV-11)', () => {
     fc.assert(
       fc.property(cases, ({ drawn, isCalm, pace }) => {
         const scenario = isCalm ? calmed(drawn) : drawn;
         const { world, story } = run(scenario, 'leap');
         checkOrigins(world, scenario, isCalm);
-        expect(story, 'INV-10: a leap').toEqual(run(scenario, 'single').story);
-        const law = pace === 'leap' ? 'INV-9: the same again' : `INV-10: a ${pace}`;
-        expect(run(scenario, pace).story, law).toEqual(story);
+        const single = run(scenario, 'single');
+        expect(story, 'INV-10: leap').toEqual(single.story);
+        checkEnds(world.told, single.world.told);
+        const law = pace === 'leap' ? 'INV-9: the same again' : `INV-10: ${pace}`;
+        const again = run(scenario, pace);
+        expect(again.story, law).toEqual(story);
+        checkEnds(again.world.told, single.world.told);
       }),
       { numRuns: RUNS },
     );

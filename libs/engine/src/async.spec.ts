@@ -157,24 +157,24 @@ describe('with async scheduling', () => {
     expect(test.engine.hasAdmitted).toBe(false);
   });
 
-  it('a leap goes on until a sequence ends or another arrives', () => {
+  it('steps follow each other by themselves until a sequence ends or another arrives', () => {
     const test = asyncEngine();
     test.submit('a', { outputTokens: 10, ...LENGTH });
     test.submit('b', { outputTokens: 30, ...LENGTH });
     test.step();
     expect(test.step(Infinity)).toMatchObject({ steps: 9, finished: ['a'] });
-    test.engine.beginStep(test.nowUs);
-    test.engine.extendStep(Infinity);
-    const endUs = test.engine.cutStep(test.nowUs + 1);
+    const endUs = test.engine.beginStep(test.nowUs)!;
+    expect(test.engine.nextUs(Infinity)).toBeGreaterThan(endUs);
     test.submit('c', { outputTokens: 1, ...LENGTH });
-    expect(test.engine.endStep()).toMatchObject({ steps: 1, endUs });
+    test.engine.advanceTo(endUs + 9_000);
+    expect(test.engine.endStep()).toMatchObject({ later: { steps: 0 }, endUs });
     test.nowUs = endUs;
     expect(test.step(Infinity)).toMatchObject({ steps: 1, scheduled: ['c'], emitted: ['b'] });
     expect(test.step(Infinity)).toMatchObject({ steps: 1, finished: ['c'] });
     expect(test.step(Infinity)).toMatchObject({ finished: ['b'] });
   });
 
-  it('a leap stops before the last step of a sequence whose slot another waits for', () => {
+  it('no step begins by itself when it is the last of a sequence whose slot another waits for', () => {
     const test = asyncEngine({ maxNumSeqs: 1 });
     test.submit('a', { outputTokens: 10, ...LENGTH });
     test.step();

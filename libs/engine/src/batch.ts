@@ -112,11 +112,6 @@ export class Batch {
     truncate(this.stalled, 0);
   }
 
-  /** Whether the batch has a row of this running or just ended sequence. */
-  has(seq: EngineSequence): boolean {
-    return seq.state === 'decoding' ? seq.hasRow : seq.chunk > 0;
-  }
-
   /** Tokens of a running sequence that the batch computes. */
   tokensOf(seq: EngineSequence): number {
     return seq.state === 'decoding' ? 1 + seq.drafts : seq.chunk + seq.padding;

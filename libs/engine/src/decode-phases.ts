@@ -74,13 +74,6 @@ export class DecodePhases {
     return this.counts[step % this.blockSize]!;
   }
 
-  /** Blocks that the `count` steps after `step` take, less those that they free. */
-  takenBehind(step: number, count: number): number {
-    const taken = this.growthsBehind(step, count) * this.perBlock;
-    if (this.windows === undefined) return taken;
-    return taken - this.windows.givenBehind(step, count) * this.blocks.layout.windowed;
-  }
-
   /**
    * The number of the `count` steps after `step` for which this many free blocks suffice, not
    * counting blocks that the steps free.
@@ -158,16 +151,6 @@ export class DecodePhases {
   /** A member without a row in the step under way has no token in flight. */
   private leadOf({ burst }: EngineSequence): number {
     return burst < 0 ? this.lag : 0;
-  }
-
-  /** Blocks that the member takes at this step, less those that it frees. */
-  takenBy(seq: EngineSequence, step: number): number {
-    const context = seq.contextOffset + step;
-    const taken = context % this.blockSize === 0 ? this.perBlock : 0;
-    if (this.windows === undefined) return taken;
-    const { layout } = this.blocks;
-    const tokens = this.windowContext(seq, step);
-    return taken - (layout.slidAt(tokens) - layout.slidAt(tokens - 1)) * layout.windowed;
   }
 
   /** Times that members need a block of each group in the `count` steps after `step`. */

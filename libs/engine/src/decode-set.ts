@@ -168,26 +168,6 @@ export class DecodeSet {
     this.contextTokens += count * this.members.length;
   }
 
-  /** Blocks that the steps 1..count after the one under way take, less those freed. */
-  takenAhead(count: number): number {
-    return this.phases.takenBehind(this.steps, count);
-  }
-
-  /**
-   * The blocks in `takenAhead(count)` of members that end one step before the last of these steps,
-   * because they reach their limit there.
-   */
-  takenByEnding(count: number): number {
-    const at = this.steps + count;
-    let taken = 0;
-    this.byFinish.forFirst((seq) => {
-      if (seq.finishAt > at) return false;
-      if (seq.endsByLimit) taken += this.phases.takenBy(seq, at);
-      return true;
-    });
-    return taken;
-  }
-
   /**
    * The number of `count` further steps after the one under way for which `free` blocks suffice.
    */

@@ -99,7 +99,6 @@ export class Engine implements EnginePort {
   }
 
   submit(spec: SequenceSpec): AdmissionResult {
-    this.flights.assertMayChange();
     const why = refusalOf(spec, this.options, this.longestTokens);
     if (why !== undefined) return { kind: 'refused', why };
     const seq = this.table.add(spec);
@@ -123,7 +122,6 @@ export class Engine implements EnginePort {
   }
 
   kvArrived(handle: SequenceHandle): void {
-    this.flights.assertMayChange();
     const seq = this.table.at(handle);
     if (seq.remoteTokens === 0) return;
     expectState(seq, 'deferred', 'deferred');
@@ -137,7 +135,6 @@ export class Engine implements EnginePort {
   }
 
   kvFailed(handle: SequenceHandle): void {
-    this.flights.assertMayChange();
     const seq = this.table.at(handle);
     if (seq.remoteTokens === 0) return;
     expectState(seq, 'deferred', 'unreserved');
@@ -146,7 +143,6 @@ export class Engine implements EnginePort {
   }
 
   abort(handle: SequenceHandle): void {
-    this.flights.assertMayChange();
     const seq = this.table.at(handle);
     if (seq.state === 'gone' || seq.state === 'leaving' || seq.isDoomed) return;
     if (!seq.isOver) this.accounts.aborted++;
@@ -159,7 +155,6 @@ export class Engine implements EnginePort {
   }
 
   releaseHeld(handle: SequenceHandle): void {
-    this.flights.assertMayChange();
     const seq = this.table.at(handle);
     expectState(seq, 'held', 'held');
     if (!seq.isOver) this.accounts.released++;
@@ -167,7 +162,6 @@ export class Engine implements EnginePort {
   }
 
   resetPrefixCache(andHost: boolean, next?: EngineOptions['warmCache']): boolean {
-    this.flights.assertMayChange();
     return this.blocks.forget(andHost, next);
   }
 
@@ -194,22 +188,20 @@ export class Engine implements EnginePort {
     return running + waiting + deferred > 0;
   }
 
-  extendStep(untilUs: Micros, withFirstTokens = false): Micros {
-    // Blocks freed with the step may admit another sequence.
-    return this.flights.extend(this.table.leaving.length > 0 ? 0 : untilUs, withFirstTokens);
+  get bringsFirstTokens(): boolean {
+    return this.flights.bringsFirstTokens;
   }
 
-  cutStep(atUs: Micros): Micros {
-    return this.flights.cut(atUs);
+  nextUs(untilUs: Micros): Micros {
+    return this.flights.nextUs(this.frees ? 0 : untilUs);
   }
 
-  boundaryUs(step: number): Micros {
-    return this.flights.boundaryUs(step);
+  advanceTo(atUs: Micros): void {
+    if (!this.frees) this.flights.advanceTo(atUs);
   }
 
   endStep(): StepFacts {
     const { flights, record } = this;
-    flights.completeAllButLast();
     if (this.table.freeLate(flights.landing)) this.former.touch();
     for (const seq of this.doomed) this.remove(seq);
     truncate(this.doomed, 0);
@@ -241,7 +233,7 @@ export class Engine implements EnginePort {
   }
 
   tokensInStep(handle: SequenceHandle): number {
-    return this.record.steps + this.table.at(handle).burst;
+    return 1 + this.record.later.steps + this.table.at(handle).burst;
   }
 
   tokenIndex(handle: SequenceHandle): number {
@@ -273,15 +265,15 @@ export class Engine implements EnginePort {
     return this.blocks.pool.idsOf(seq.blocks);
   }
 
-  snapshot(atUs?: Micros): EngineSnapshot {
-    return { ...this.gauges(atUs) };
+  snapshot(): EngineSnapshot {
+    return { ...this.gauges() };
   }
 
   /**
    * Like `snapshot`, but every call fills the same object, for a driver that calls often and does
    * not keep the result.
    */
-  gauges(atUs?: Micros): EngineSnapshot {
+  gauges(): EngineSnapshot {
     const { now, queue } = this;
     const { numBlocks } = this.options;
     now.running = this.former.batch.running;
@@ -289,7 +281,7 @@ export class Engine implements EnginePort {
     now.waiting = queue.size - passedOver;
     now.deferred = this.former.admitter.deferred + queue.unreservedSize + passedOver;
     now.waitingTokens = queue.tokens;
-    now.freeBlocks = this.blocks.pool.freeBlocks - this.flights.blocksTakenBy(atUs);
+    now.freeBlocks = this.blocks.pool.freeBlocks;
     now.heldBlocks = this.table.heldBlocks;
     now.leaving = this.table.leaving.length;
     now.kvUsage = (numBlocks - now.freeBlocks) / numBlocks;
@@ -356,6 +348,11 @@ export class Engine implements EnginePort {
     if (seq.holdsAtEnd) this.hold(seq);
     else this.table.free(seq, this.lastWriting(seq));
     this.former.touch();
+  }
+
+  /** Whether the end of the step under way frees blocks that admit others. */
+  private get frees(): boolean {
+    return this.table.leaving.length + this.doomed.length > 0;
   }
 
   private hold(seq: EngineSequence): void {

@@ -6,6 +6,7 @@ export type {
   EngineCounters,
   EnginePort,
   EngineSnapshot,
+  LaterSteps,
   Reservation,
   SequenceHandle,
   SequenceSpec,

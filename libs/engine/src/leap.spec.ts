@@ -57,8 +57,8 @@ describe('the steps of an unchanged decode batch', () => {
   });
 });
 
-describe('extending a step', () => {
-  it('reaches the first end and reports the last step', () => {
+describe('steps that follow each other by themselves', () => {
+  it('go on to the first end, and their facts are those of the last step', () => {
     const test = decoding({}, [9, 30]);
     const told = test.step(Infinity);
     expect(told).toMatchObject({ steps: 8, emitted: ['s0', 's1'], finished: ['s0'] });
@@ -67,7 +67,7 @@ describe('extending a step', () => {
     expect(test.engine.counters).toMatchObject({ steps: 9, generatedTokens: 18 });
   });
 
-  it('stops at the first boundary at or after the horizon', () => {
+  it('go on to the first boundary at or after the horizon', () => {
     const ends = decoding({}, [9])
       .runToRest()
       .map((told) => told.endUs);
@@ -82,39 +82,43 @@ describe('extending a step', () => {
     }
   });
 
-  it('gives the end of each of its steps', () => {
+  it('have their lengths in the facts', () => {
     const ends = decoding({}, [9])
       .runToRest()
       .map((told) => told.endUs);
-    const test = decoding({}, [9]);
-    test.step(Infinity);
-    expect(ends.map((_, i) => test.engine.boundaryUs(i + 1))).toEqual(ends);
+    const { engine, nowUs } = decoding({}, [9]);
+    engine.beginStep(nowUs);
+    engine.advanceTo(engine.nextUs(Infinity));
+    const [first, second] = ends as [number, number];
+    expect(engine.endStep()).toMatchObject({
+      startUs: nowUs,
+      firstEndUs: first,
+      endUs: ends[7],
+      later: { steps: 7, firstUs: second - first, spanUs: ends[7]! - first },
+    });
   });
 
-  it('stops before blocks run out', () => {
+  it('stop before blocks run out', () => {
     const test = decoding({ numBlocks: 6 }, [16, 13]);
     const told = test.step(Infinity);
     expect(told).toMatchObject({ steps: 4, preempted: [] });
     expect(test.step()).toMatchObject({ preempted: ['s1'] });
   });
 
-  it(
-    'does not happen while a prompt is computed, a sequence may be admitted, or warm-up ' + 'lasts',
-    () => {
-      const mixed = decoding({ maxNumBatchedTokens: 10 }, [20]);
-      mixed.submit('long', { promptTokens: 50 });
-      expect(mixed.step(Infinity)?.steps).toBe(1);
+  it('are none while a prompt is computed, a sequence may be admitted, or warm-up lasts', () => {
+    const mixed = decoding({ maxNumBatchedTokens: 10 }, [20]);
+    mixed.submit('long', { promptTokens: 50 });
+    expect(mixed.step(Infinity)?.steps).toBe(1);
 
-      const warming = decoding({ warmupSteps: 3, warmupPenaltyPercent: 10 }, [20]);
-      expect([1, 2, 3].map(() => warming.step(Infinity)?.steps)).toEqual([1, 1, 17]);
+    const warming = decoding({ warmupSteps: 3, warmupPenaltyPercent: 10 }, [20]);
+    expect([1, 2, 3].map(() => warming.step(Infinity)?.steps)).toEqual([1, 1, 17]);
 
-      const preempting = decoding({ numBlocks: 6 }, [16, 13]);
-      preempting.step(Infinity);
-      expect(preempting.step(Infinity)).toMatchObject({ preempted: ['s1'], steps: 1 });
-    },
-  );
+    const preempting = decoding({ numBlocks: 6 }, [16, 13]);
+    preempting.step(Infinity);
+    expect(preempting.step(Infinity)).toMatchObject({ preempted: ['s1'], steps: 1 });
+  });
 
-  it('happens while the head of the queue waits for a slot or for blocks', () => {
+  it('go on while the head of the queue waits for a slot or for blocks', () => {
     const noSlot = decoding({ maxNumSeqs: 1 }, [9, 9]);
     expect(noSlot.step(Infinity)?.steps).toBe(8);
     const noBlocks = decoding({ numBlocks: 8 }, [9, 1]);
@@ -122,7 +126,7 @@ describe('extending a step', () => {
     expect(noBlocks.step(Infinity)).toMatchObject({ steps: 8, scheduled: [] });
   });
 
-  it('stays within the context for which the line is valid, and needs a line', () => {
+  it('stay within the context for which the line is valid, and need a line', () => {
     const limited = (contextLimit: number): StepTimeModel => ({
       ...READABLE,
       decodeLaw: () => ({ baseUs: 1000, perContextUs: 1, contextLimit }),
@@ -133,38 +137,41 @@ describe('extending a step', () => {
     expect(decoding({ stepTime: lawless }, [20]).step(Infinity)?.steps).toBe(1);
   });
 
-  it('reports the blocks at any instant of it', () => {
+  it('leave the state of single steps at any instant, and the last instant named does not change', () => {
     const single = decoding({}, [16]);
     const leaping = decoding({}, [16]);
     leaping.engine.beginStep(leaping.nowUs);
-    leaping.engine.extendStep(Infinity);
+    const dueUs = leaping.engine.nextUs(Infinity);
     for (let i = 0; i < 15; i++) {
       const endUs = single.engine.beginStep(single.nowUs)!;
-      expect(leaping.engine.snapshot(endUs)).toEqual(single.engine.snapshot());
+      leaping.engine.advanceTo(endUs);
+      expect(leaping.engine.snapshot()).toEqual(single.engine.snapshot());
+      expect(leaping.engine.counters).toEqual(single.engine.counters);
+      expect(leaping.engine.nextUs(Infinity)).toBe(dueUs);
       single.endStep();
     }
+    expect(leaping.endStep()).toMatchObject({ steps: 15, endUs: dueUs, finished: ['s0'] });
   });
-});
 
-describe('cutting an extended step', () => {
-  it('leaves the single step that was under way', () => {
+  it('end with the step under way when something has changed', () => {
     const ends = decoding({}, [9])
       .runToRest()
       .map((told) => told.endUs);
     const test = decoding({}, [9]);
     test.engine.beginStep(test.nowUs);
-    test.engine.extendStep(Infinity);
-    expect(() => test.submit('early')).toThrow(/must be cut/);
-    expect(test.engine.cutStep(ends[3]! + 1)).toBe(ends[4]);
+    test.engine.advanceTo(ends[3]! + 1);
     test.submit('late');
+    expect(test.engine.nextUs(Infinity)).toBe(ends[4]);
     expect(test.endStep()).toMatchObject({ steps: 5, endUs: ends[4], scheduled: [] });
     expect(test.step()).toMatchObject({ scheduled: ['late'] });
   });
 
-  it('does not change a shorter one', () => {
-    const test = decoding({}, [9]);
+  it('end with the step under way when one of their sequences is aborted', () => {
+    const test = decoding({}, [9, 9]);
     const endUs = test.engine.beginStep(test.nowUs)!;
-    expect(test.engine.cutStep(endUs + 9_000)).toBe(endUs);
+    test.engine.abort(test.handle('s1'));
+    test.engine.advanceTo(endUs + 5_000);
+    expect(test.endStep()).toMatchObject({ steps: 1, endUs, emitted: ['s0'] });
   });
 });
 

@@ -15,7 +15,8 @@ export class StepRecord implements StepFacts {
   startUs: Micros = 0;
   previousUs: Micros = 0;
   endUs: Micros = 0;
-  steps = 0;
+  firstEndUs: Micros = 0;
+  readonly later = { steps: 0, firstUs: 0, spanUs: 0 };
   /** Whether these facts have been read: those of an empty batch belong to the next step. */
   isRead = false;
   readonly scheduled: SequenceHandle[] = [];
@@ -49,7 +50,8 @@ export class StepRecord implements StepFacts {
     const isWritten = this.writtenFor === decode && this.version === decode.version;
     if (isWritten && !this.hasBursts && emitting.length === count) return emitting;
     this.writtenFor = decode;
-    this.version = decode.version;
+    const isUsual = batch === undefined || batch.stalled.length + batch.resumed.length === 0;
+    this.version = isUsual ? decode.version : NO_VERSION;
     truncate(emitting, 0);
     // Sequences that joined were admitted after all others.
     const firstRank = batch?.joined[0]?.rank ?? Infinity;

@@ -92,7 +92,7 @@ export class TestEngine {
   step(untilUs?: Micros): StepSeen | undefined {
     if (!this.isStepping) this.begin();
     if (!this.isStepping) return undefined;
-    if (untilUs !== undefined) this.engine.extendStep(untilUs);
+    if (untilUs !== undefined) this.engine.advanceTo(this.engine.nextUs(untilUs));
     return this.endStep();
   }
 
@@ -125,7 +125,7 @@ export class TestEngine {
     return {
       previousUs: facts.previousUs,
       endUs: facts.endUs,
-      steps: facts.steps,
+      steps: 1 + facts.later.steps,
       scheduled: name(facts.scheduled),
       emitted: name(facts.emitted).sort(),
       firstTokens: name(facts.firstTokens),

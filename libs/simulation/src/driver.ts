@@ -173,7 +173,7 @@ export class ClusterRun {
       this.stepTogether(engine.group, nowUs);
       return;
     }
-    this.endStep(engine);
+    this.endStep(engine, nowUs);
     const { role } = engine.pool;
     // No batch forms when it would be empty and nothing waits to refill the engine.
     if (engine.hasNothingToDo && lifecycle.stages[role].waiting === 0) engine.mayTakeMore = false;
@@ -187,7 +187,7 @@ export class ClusterRun {
     const { ranks } = group;
     calendar.clear(group.slot);
     if (group.isStepping) {
-      for (const rank of ranks) if (rank.isStepping) this.endStep(rank);
+      for (const rank of ranks) if (rank.isStepping) this.endStep(rank, nowUs);
       group.endStep();
     }
     calendar.form(group.slot);
@@ -231,10 +231,10 @@ export class ClusterRun {
     this.lifecycle.refill(engine, nowUs);
   }
 
-  private endStep(engine: VirtualEngine): void {
+  private endStep(engine: VirtualEngine, nowUs: Micros): void {
     const { onSteps } = this.observer;
     const computed = onSteps === undefined ? 0 : engine.engine.counters.promptTokensComputed;
-    const facts = engine.endStep();
+    const facts = engine.endStep(nowUs);
     const generated = this.journal.note(engine, facts);
     if (onSteps !== undefined) {
       const prompt = engine.engine.counters.promptTokensComputed - computed;
@@ -252,7 +252,7 @@ export class ClusterRun {
     span.engine = engine.index;
     span.startUs = facts.startUs;
     span.endUs = facts.endUs;
-    span.steps = facts.steps;
+    span.steps = 1 + facts.later.steps;
     span.generatedTokens = tokens.generated;
     span.promptTokens = tokens.prompt;
     this.observer.onSteps!(span);

@@ -93,7 +93,8 @@ export class VirtualEngineView implements EngineView, Ranked {
     this.measuredIn = look.number;
     this.measuredUs = look.nowUs;
     this.count = requestsOf(engine);
-    const { running, waitingTokens, kvUsage } = engine.engine.gauges(look.nowUs);
+    engine.bringTo(look.nowUs);
+    const { running, waitingTokens, kvUsage } = engine.engine.gauges();
     this.running = running;
     this.tokens = waitingTokens + engine.directedTokens + engine.expected.tokens;
     this.usage = kvUsage;

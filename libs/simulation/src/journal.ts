@@ -75,7 +75,7 @@ export class Journal {
       const row = engine.rowOf(handle);
       // After a return to prefill the request already has its first token.
       if (log.firstTokenUs[row]! >= 0) continue;
-      log.firstTokenUs[row] = firstEndUs(engine, facts) + engine.engine.tokenOffsetUs(handle);
+      log.firstTokenUs[row] = facts.firstEndUs + engine.engine.tokenOffsetUs(handle);
       this.meter?.onFirstToken(row);
     }
     if (facts.preempted.length > 0) this.notePreempted(engine, facts);
@@ -97,32 +97,25 @@ export class Journal {
     const emitted = generatedTokens - engine.generatedBefore;
     if (emitted === 0) return 0;
     engine.generatedBefore = generatedTokens;
-    const { steps, startUs, endUs } = facts;
-    if (steps === 1 || facts.firstTokens.length > 0) {
-      this.noteFirstGaps(engine, facts, emitted / steps);
-      if (steps > 1) this.noteLaterGaps(engine, facts, emitted / steps);
+    const { later, startUs, endUs, firstEndUs } = facts;
+    const perStep = emitted / (1 + later.steps);
+    if (later.steps > 0 && facts.firstTokens.length === 0) {
+      this.itl.addLinear(firstEndUs - startUs, endUs - startUs, 1 + later.steps, perStep);
       return emitted;
     }
-    const firstUs = engine.engine.boundaryUs(1) - startUs;
-    this.itl.addLinear(firstUs, endUs - startUs, steps, emitted / steps);
+    this.noteFirstGaps(engine, facts, perStep);
+    if (later.steps > 0) this.itl.addLinear(later.firstUs, later.spanUs, later.steps, perStep);
     return emitted;
   }
 
-  /** Records the first gaps of a step, or of the first step of a leap. */
+  /** Records the gaps of a step, or of the first of several. */
   private noteFirstGaps(engine: VirtualEngine, facts: StepFacts, emitted: number): void {
-    const endUs = firstEndUs(engine, facts);
-    const resumed = this.noteResumed(engine, endUs);
+    const resumed = this.noteResumed(engine, facts.firstEndUs);
     // A client gets the tokens of a burst at once: one gap for any number of them.
     const speculates = engine.pool.options.speculation !== undefined;
     const comings = speculates ? facts.emitted.length : emitted;
-    this.itl.add(endUs - facts.previousUs, comings - facts.firstTokens.length - resumed);
-  }
-
-  /** The gaps of a leap without its first step. */
-  private noteLaterGaps(engine: VirtualEngine, { steps, endUs }: StepFacts, emitted: number): void {
-    const fromUs = engine.engine.boundaryUs(1);
-    const secondUs = engine.engine.boundaryUs(2) - fromUs;
-    this.itl.addLinear(secondUs, endUs - fromUs, steps - 1, emitted);
+    const gapUs = facts.firstEndUs - facts.previousUs;
+    this.itl.add(gapUs, comings - facts.firstTokens.length - resumed);
   }
 
   private notePreempted(engine: VirtualEngine, facts: StepFacts): void {
@@ -157,9 +150,4 @@ export class Journal {
     this.interrupted[engine.index] = waiting;
     return resumed;
   }
-}
-
-/** End of the first of the steps. */
-function firstEndUs({ engine }: VirtualEngine, { steps, endUs }: StepFacts): Micros {
-  return steps === 1 ? endUs : engine.boundaryUs(1);
 }

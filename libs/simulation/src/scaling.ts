@@ -108,8 +108,10 @@ export class VirtualScaling {
   }
 }
 
-function rankSample({ engine, state }: VirtualEngine, nowUs: Micros): RankSample {
-  const { running, waiting, deferred, kvUsage } = engine.gauges(nowUs);
+function rankSample(rank: VirtualEngine, nowUs: Micros): RankSample {
+  rank.bringTo(nowUs);
+  const { engine, state } = rank;
+  const { running, waiting, deferred, kvUsage } = engine.gauges();
   return {
     state: state === 'gone' ? 'draining' : state,
     running,

@@ -12,8 +12,8 @@ type Gauge = (typeof GAUGES)[number];
 /**
  * Samples the gauges of every engine at equal intervals in constant memory: the interval begins
  * with 10 ms and doubles whenever there are too many samples. An engine is read before anything
- * happens to it, for all samples since the last reading. In between, only the blocks that a leap
- * fills change.
+ * happens to it, for all samples since the last reading: it is brought to the instant of each while
+ * its steps follow each other by themselves. Otherwise nothing changes in between.
  */
 export class Telemetry implements EngineWatcher {
   private intervalUs: Micros = FIRST_INTERVAL_US;
@@ -110,7 +110,8 @@ export class Telemetry implements EngineWatcher {
 
   private fill(engine: VirtualEngine, span: { from: number; to: number; atUs: Micros }): void {
     const { running, waiting, fetching, kvUsage, heldBlocks } = this.columns;
-    const now = engine.engine.gauges(span.atUs);
+    engine.engine.advanceTo(span.atUs);
+    const now = engine.engine.gauges();
     for (let at = span.from; at < span.to; at++) {
       running[at] = now.running;
       waiting[at] = now.waiting + now.deferred;

@@ -34,9 +34,10 @@ export interface Ranked {
 }
 
 /**
- * One engine on the virtual clock. Steps follow each other without gaps, and a step is extended to
- * several as long as nothing can change. A caller that changes something calls `interrupt` first,
- * which takes back the rest of a leap. It maps each sequence to its row of the workload.
+ * One engine on the virtual clock. Steps follow each other without gaps, by themselves as long as
+ * nothing but tokens can happen. A caller that changes something calls `interrupt` first, so that
+ * the step then under way ends in the calendar; one that reads calls `bringTo`. It maps each
+ * sequence to its row of the workload.
  */
 export class VirtualEngine implements LockstepRank, QueueTaker {
   readonly engineId: string;
@@ -79,7 +80,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   /** Time from ready to gone of earlier engines in this object. */
   private upBeforeUs: Micros = 0;
   private stepping = false;
-  private mayExtend = false;
+  private leaping = false;
   private computedBefore = 0;
   private readsWithoutRoom = 0;
   private rowsInside = 0;
@@ -148,9 +149,9 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.stepping;
   }
 
-  /** True when the step under way covers several, so that blocks fill while it lasts. */
+  /** True when steps end and begin by themselves, so that blocks fill meanwhile. */
   get isLeaping(): boolean {
-    return this.mayExtend;
+    return this.leaping;
   }
 
   /** True when nothing runs, waits, or is held for others. */
@@ -206,7 +207,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   }
 
   hasRoom(nowUs: Micros): boolean {
-    return this.room.left(this.engine.gauges(nowUs), NOTHING_INCOMING, this.waitingForRoom) > 0;
+    this.bringTo(nowUs);
+    return this.room.left(this.engine.gauges(), NOTHING_INCOMING, this.waitingForRoom) > 0;
   }
 
   awaitRoom(): void {
@@ -222,10 +224,17 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   /** Call it before anything that changes the engine. */
   interrupt(nowUs: Micros): void {
     this.noteChange();
-    if (!this.stepping || !this.mayExtend) return;
-    this.mayExtend = false;
-    const endUs = this.engine.cutStep(nowUs);
-    this.parts.calendar.set(this.index, endUs, TIE.stepEnd);
+    if (!this.leaping) return;
+    this.engine.advanceTo(nowUs);
+    this.leaping = false;
+    this.parts.calendar.set(this.index, this.engine.nextUs(nowUs), TIE.stepEnd);
+  }
+
+  /** Call it before reading anything of the engine that changes while steps follow each other. */
+  bringTo(nowUs: Micros): void {
+    if (!this.leaping) return;
+    this.parts.watcher.onChange(this);
+    this.engine.advanceTo(nowUs);
   }
 
   /** Returns undefined when the sequence can never run here. */
@@ -276,20 +285,18 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     const { calendar, leap } = this.parts;
     this.noteChange();
     this.takeArrived();
-    let endUs = this.engine.beginStep(nowUs);
+    const endUs = this.engine.beginStep(nowUs);
     this.ranked?.markStale();
     if (endUs === undefined) return;
     this.stepping = true;
     if (this.engine.hasAdmitted) this.mayTakeMore = true;
-    if (leap) {
-      const singleUs = endUs;
-      // The leap ends at the first boundary after that. Steps grow with their context, by less than
-      // half.
-      const untilUs = readUs - 2 * (singleUs - nowUs);
-      endUs = this.engine.extendStep(untilUs, leapsAtOnce);
-      this.mayExtend = endUs > singleUs;
+    let dueUs = endUs;
+    if (leap && (leapsAtOnce || !this.engine.bringsFirstTokens)) {
+      // It is the first boundary after that. Steps grow with their context, by less than half.
+      dueUs = this.engine.nextUs(readUs - 2 * (endUs - nowUs));
     }
-    calendar.set(this.index, endUs, TIE.stepEnd);
+    this.leaping = dueUs > endUs;
+    calendar.set(this.index, dueUs, TIE.stepEnd);
   }
 
   formStep(startUs: Micros): number | undefined {
@@ -314,12 +321,13 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.engine.isUnfinished();
   }
 
-  /** The step that is due has ended; the next one is not begun yet. */
-  endStep(): StepFacts {
+  /** The step that is due now has ended; the next one is not begun yet. */
+  endStep(nowUs: Micros): StepFacts {
     this.noteChange();
+    this.engine.advanceTo(nowUs);
     const facts = this.engine.endStep();
     this.stepping = false;
-    this.mayExtend = false;
+    this.leaping = false;
     this.countBusy(facts.endUs - facts.startUs);
     const { scheduled, finished, held, rejected } = facts;
     this.mayTakeMore = finished.length + held.length + rejected.length > 0;

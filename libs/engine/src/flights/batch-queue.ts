@@ -37,8 +37,8 @@ export interface FlightParts {
  * Batch n has decode set n modulo the number of stages. A batch in which nothing could run takes a
  * place too, and leaves it at once when it is the oldest.
  *
- * With one stage, a timeline lays the steps of an unchanged decode batch end to end, so one call
- * may cover several; any other step is timed by itself.
+ * With one stage, a timeline lays the steps of an unchanged decode batch end to end, so they can
+ * follow each other by themselves; any other step is timed by itself.
  */
 export class BatchQueue {
   private readonly stages: number;
@@ -56,11 +56,11 @@ export class BatchQueue {
   private readonly passes: StagePasses | undefined;
   /** True when a first token gets its jitter as the last token given. */
   private readonly hasJitter: boolean;
+  /** Start of the first of the steps that the next facts cover. */
   private startUs: Micros = 0;
   private endUs: Micros = 0;
-  /** Steps under way from now on; 0 when none is. */
-  private ahead = 0;
-  /** Steps since `startUs` that had ended when an extended step was cut. */
+  private underWay = false;
+  /** Steps since `startUs` that have ended. */
   private done = 0;
   /** Whether the boundaries of the step under way follow from the timeline. */
   private isLaid = false;
@@ -84,7 +84,7 @@ export class BatchQueue {
 
   /** True between `begin` and `land`. */
   get isUnderWay(): boolean {
-    return this.ahead > 0;
+    return this.underWay;
   }
 
   /** True when a batch was formed whose step has not begun. */
@@ -93,24 +93,16 @@ export class BatchQueue {
     return false;
   }
 
-  /**
-   * @throws InvariantError when several steps are under way, because a change would invalidate
-   * them.
-   */
-  assertMayChange(): void {
-    assert(this.ahead <= 1, 'an extended step must be cut before anything changes');
-  }
-
   /** @param hasOwnEnd  false: `endAt` will set the end of the step */
   begin(startUs: Micros, hasOwnEnd = true): Micros | undefined {
     const { record } = this.parts;
-    assert(this.ahead === 0, 'a step is under way already');
+    assert(!this.underWay, 'a step is under way already');
     if (record.isRead) record.clear();
     this.fill(startUs);
     const flight = this.flightOf(this.oldest);
     if (!flight.isFormed && !record.hasDismissed) return undefined;
     this.startUs = startUs;
-    this.ahead = 1;
+    this.underWay = true;
     this.done = 0;
     this.isLaid = hasOwnEnd && this.mayLay(flight) && this.timeline.lay(startUs);
     if (!this.isLaid) this.timeline.break();
@@ -136,46 +128,33 @@ export class BatchQueue {
   }
 
   endAt(endUs: Micros): void {
-    assert(this.ahead === 1 && !this.isLaid, 'no step without an end is under way');
+    assert(this.underWay && !this.isLaid, 'no step without an end is under way');
     this.endUs = endUs;
     this.passes?.holdUntil(endUs);
   }
 
-  extend(untilUs: Micros, withFirstTokens: boolean): Micros {
-    assert(this.ahead === 1, 'only a single step under way is extended');
-    if (this.endUs >= untilUs || !this.mayLeap(withFirstTokens)) return this.endUs;
-    const { timeline, lag } = this;
-    const { decode, blocks, queue } = this.parts;
-    const { current } = decode;
-    // A sequence is not in the batch formed ahead of its end, so that batch can admit another.
-    const hasWaiting = queue.size + queue.unreservedSize > 0;
-    const alike = current.stepsToFinish - (lag > 0 && hasWaiting ? 1 : 0);
-    let steps = Math.min(alike, timeline.stepsWithinLimit());
-    if (untilUs !== Infinity) steps = Math.min(steps, timeline.stepsUntil(untilUs));
-    // The batch formed after the last of these steps needs blocks too.
-    const further = Math.max(0, steps - 1 + lag);
-    this.setAhead(1 + current.stepsFed(further, blocks.pool.freeBlocks));
-    return this.endUs;
+  /** Whether the step under way brings the first tokens of sequences with KV from elsewhere. */
+  get bringsFirstTokens(): boolean {
+    return this.flightOf(this.oldest).joined.length > 0;
   }
 
-  cut(atUs: Micros): Micros {
-    assert(this.ahead >= 1, 'no step is under way');
-    if (this.ahead === 1) return this.endUs;
-    this.complete(this.begunBy(atUs) - 1);
-    this.setAhead(1);
-    return this.endUs;
+  nextUs(untilUs: Micros): Micros {
+    assert(this.underWay, 'no step is under way');
+    if (this.endUs >= untilUs || !this.isQuiet) return this.endUs;
+    return this.timeline.endUs(1 - this.lag + this.quietSteps(untilUs));
   }
 
-  /** Counts all but the last of the steps under way: tokens and blocks. */
-  completeAllButLast(): void {
-    assert(this.ahead >= 1, 'no step is under way');
-    this.complete(this.ahead - 1);
+  advanceTo(atUs: Micros): void {
+    if (!this.underWay || this.endUs >= atUs || !this.isQuiet) return;
+    this.pass(this.quietSteps(atUs));
+    this.endUs = this.timeline.endUs(1 - this.lag);
   }
 
-  /** Ends the last of these steps; the current decode set is then the one of its batch. */
+  /** Ends the step under way; the current decode set is then the one of its batch. */
   land(): void {
     const flight = this.flightOf(this.oldest);
     const { accounts, decode, record } = this.parts;
+    assert(this.underWay, 'no step is under way');
     if (this.lag === 0) this.count(flight);
     accounts.steps++;
     if (flight.isFormed) {
@@ -184,13 +163,13 @@ export class BatchQueue {
       if (this.done === 0) this.step.noteFirstTokens();
       this.step.countChunks(flight);
     }
-    this.ahead = 0;
+    this.underWay = false;
     this.done++;
     record.isRead = true;
     record.startUs = this.startUs;
     record.previousUs = this.stages > 1 && flight.isFormed ? flight.fromUs : this.startUs;
     record.endUs = this.endUs;
-    record.steps = this.done;
+    this.noteLaterSteps(this.done - 1);
     this.leave(flight);
   }
 
@@ -206,7 +185,7 @@ export class BatchQueue {
 
   /** Tokens of a running sequence that are already counted and come with the step under way. */
   tokensInFlight(seq: EngineSequence): number {
-    return this.ahead > 0 && this.lag > 0 ? this.step.tokensInFlight(seq) : 0;
+    return this.underWay && this.lag > 0 ? this.step.tokensInFlight(seq) : 0;
   }
 
   /**
@@ -214,10 +193,9 @@ export class BatchQueue {
    * none does. Batches that have landed, or are about to, do not count.
    */
   lastWriting(seq: EngineSequence): number | undefined {
-    if (!this.hasFormed) return undefined;
-    if (this.parts.former.batch.has(seq)) return this.next - 1;
     for (let n = this.next - 1; n >= this.firstWaiting; n--) {
-      if (this.flightOf(n).isFormed && this.flightOf(n).hasChunkOf(seq)) return n;
+      const flight = this.flightOf(n);
+      if (flight.isFormed && this.writesTo(seq, flight)) return n;
     }
     return undefined;
   }
@@ -227,28 +205,19 @@ export class BatchQueue {
     return this.oldest;
   }
 
-  boundaryUs(step: number): Micros {
-    assert(this.ahead === 0 && step >= 1 && step <= this.done, 'no such step has ended');
-    return step === this.done ? this.endUs : this.timeline.endUs(step - this.done);
-  }
-
-  /**
-   * Blocks that the extended step under way has taken by `atUs`, beyond those of its first step and
-   * less those freed.
-   */
-  blocksTakenBy(atUs: Micros | undefined): number {
-    if (atUs === undefined || this.ahead <= 1) return 0;
-    const { current } = this.parts.decode;
-    const further = this.begunBy(atUs) - 1;
-    return current.takenAhead(further) - (this.lag > 0 ? current.takenByEnding(further) : 0);
-  }
-
   private flightOf(batch: number): Flight {
     return this.flights[batch % this.flights.length]!;
   }
 
+  private writesTo(seq: EngineSequence, flight: Flight): boolean {
+    if (seq.state !== 'decoding') {
+      return flight === this.unsent ? seq.chunk > 0 : flight.hasChunkOf(seq);
+    }
+    return seq.drafts >= 0 && flight.set === this.parts.decode.of(seq);
+  }
+
   private get firstWaiting(): number {
-    return this.oldest + (this.ahead > 0 ? 1 : 0);
+    return this.oldest + (this.underWay ? 1 : 0);
   }
 
   /** Drops empty batches that are next, and forms one for each stage that has none. */
@@ -266,7 +235,7 @@ export class BatchQueue {
     const { former, decode, speculation, scatter } = this.parts;
     const flight = this.flightOf(this.next);
     // Only batches whose tokens are counted ahead can be followed before they have ended.
-    const isAhead = this.lag > 0 && (this.hasFormed || this.ahead > 0);
+    const isAhead = this.lag > 0 && (this.hasFormed || this.underWay);
     this.send();
     flight.set = decode.current = decode.all[this.next % this.stages]!;
     this.next++;
@@ -321,13 +290,12 @@ export class BatchQueue {
     return version === set.version && this.warmupFactor === 1;
   }
 
-  /** Every batch of the next steps is the same. */
-  private mayLeap(withFirstTokens: boolean): boolean {
+  /** Whether the next step can begin by itself, because its batch is the same. */
+  private get isQuiet(): boolean {
     const { former, record } = this.parts;
     if (!this.isLaid || former.mayAdmitNext || record.hasDismissed) return false;
     if (this.lag > 0 && !this.isNextAlike) return false;
-    const hasFirst = this.flightOf(this.oldest).joined.length > 0;
-    return !hasFirst || (withFirstTokens && !this.hasJitter);
+    return !this.hasJitter || !this.bringsFirstTokens;
   }
 
   private get isNextAlike(): boolean {
@@ -336,19 +304,25 @@ export class BatchQueue {
     return isSame && this.step.stopping.length === 0;
   }
 
-  private setAhead(steps: number): void {
-    this.ahead = steps;
-    this.endUs = this.timeline.endUs(steps - this.lag);
-  }
-
-  /** The number of steps under way that have begun by `atUs`. */
-  private begunBy(atUs: Micros): number {
+  /**
+   * The number of steps after the one under way that begin by themselves, up to the first that ends
+   * at or after `untilUs`.
+   */
+  private quietSteps(untilUs: Micros): number {
     const { timeline, lag } = this;
-    if (timeline.endUs(1 - lag) >= atUs) return 1;
-    return Math.min(this.ahead, lag + timeline.stepsUntil(atUs));
+    const { decode, blocks, queue } = this.parts;
+    const { current } = decode;
+    // A sequence is not in the batch formed ahead of its end, so that batch can admit another.
+    const hasWaiting = queue.size + queue.unreservedSize > 0;
+    const alike = current.stepsToFinish - (lag > 0 && hasWaiting ? 1 : 0);
+    let steps = Math.min(alike, timeline.stepsWithinLimit());
+    if (untilUs !== Infinity) steps = Math.min(steps, timeline.stepsUntil(untilUs));
+    // The batch formed after the last of these steps needs blocks too.
+    return current.stepsFed(Math.max(0, steps - 1 + lag), blocks.pool.freeBlocks);
   }
 
-  private complete(steps: number): void {
+  /** Ends these many steps, each of which the next one follows by itself. */
+  private pass(steps: number): void {
     if (steps === 0) return;
     const { accounts, decode } = this.parts;
     const { current } = decode;
@@ -363,6 +337,17 @@ export class BatchQueue {
     current.advanceAndGrow(steps - 1);
     this.leave(this.flightOf(this.oldest));
     this.countAhead();
+  }
+
+  /** Tells of the steps behind the first that the facts cover. */
+  private noteLaterSteps(steps: number): void {
+    const { timeline } = this;
+    const { record } = this.parts;
+    const { later } = record;
+    record.firstEndUs = steps === 0 ? this.endUs : timeline.endUs(-steps);
+    later.steps = steps;
+    later.firstUs = steps === 0 ? 0 : timeline.endUs(1 - steps) - record.firstEndUs;
+    later.spanUs = this.endUs - record.firstEndUs;
   }
 
   /** Records the first tokens of the first of several steps. */

@@ -76,13 +76,23 @@ export type AdmissionResult =
    */
   | { readonly kind: 'refused'; readonly why: 'exceeds-context' | 'exceeds-kv-capacity' };
 
+/** Steps that followed the first by themselves: every running sequence got a token in each. */
+export interface LaterSteps {
+  /** 0: the facts are those of one step. */
+  readonly steps: number;
+  /** Length of the first of them, and of all together; the lengths grow evenly. */
+  readonly firstUs: Micros;
+  readonly spanUs: Micros;
+}
+
 /**
- * Facts of one step (or of one leap), in the order in which they happen. The engine reuses the
- * object: copy what you keep.
+ * Facts of the step that has ended, and of those before it since `beginStep`, in the order in which
+ * they happen. The engine reuses the object: copy what you keep.
  */
 export interface StepFacts {
   /**
-   * Start of the step: the end of the step before, or the instant at which an idle engine got work.
+   * Start of the first of these steps: the end of the step before, or the instant at which an idle
+   * engine got work.
    */
   readonly startUs: Micros;
   /**
@@ -90,9 +100,10 @@ export interface StepFacts {
    * or earlier with pipeline stages.
    */
   readonly previousUs: Micros;
+  /** End of the first of these steps: `endUs` when there is only one. */
+  readonly firstEndUs: Micros;
   readonly endUs: Micros;
-  /** Steps that these facts cover: 1, more after `extendStep`. */
-  readonly steps: number;
+  readonly later: LaterSteps;
   /**
    * Sequences that entered a batch for the first time since they were submitted, with their local
    * prefix-cache hit in tokens.
@@ -104,8 +115,7 @@ export interface StepFacts {
    */
   readonly emitted: readonly SequenceHandle[];
   /**
-   * Sequences that got their first token, at the end of the first of these steps (`boundaryUs(1)`);
-   * some can have been aborted since.
+   * Sequences that got their first token, at `firstEndUs`; some can have been aborted since.
    */
   readonly firstTokens: readonly SequenceHandle[];
   /**
@@ -200,30 +210,26 @@ export interface EnginePort extends LockstepRank {
    * the next call finds its batch formed. With pipeline stages it forms batches until the pipeline
    * is full, and the step is that of the oldest one in flight. A step that only rejects sequences
    * is empty and takes 1 µs. Steps of an unchanged decode batch are laid end to end from one
-   * anchor, so their ends are the same for a leap and for single steps.
+   * anchor, so their ends do not depend on who begins them.
    */
   beginStep(startUs: Micros): Micros | undefined;
   /**
-   * Extends the step under way to several steps: up to the first boundary at or after `untilUs`, or
-   * as long as nothing can happen except that every running sequence gets a token, whichever comes
-   * first. Returns the new end. The state afterwards and all counts of `snapshot` equal those of
-   * single steps; until `endStep` the other calls return the state of the first step.
-   * `StepFacts.emitted` then names sequences that got `steps` tokens each. With speculation it
-   * stays one step. The cost does not depend on the number of steps, except for the blocks that
-   * they fill.
-   *
-   * A step that gives a sequence its first token is not extended unless `withFirstTokens` is set,
-   * so that by default a caller sees first tokens and admissions when they happen.
+   * The next instant at which anything else can happen in the engine than that every running
+   * sequence gets a token: the end of the step under way, or of a later one, at most the first
+   * boundary at or after `untilUs`. Changes nothing. Its cost does not depend on the number of
+   * steps.
    */
-  extendStep(untilUs: Micros, withFirstTokens?: boolean): Micros;
+  nextUs(untilUs: Micros): Micros;
   /**
-   * Cuts an extension back to the first boundary at or after `atUs` and returns that boundary: the
-   * step under way is then the single step that was under way at `atUs`. Needed before any call
-   * that changes something while an extended step is under way.
+   * Ends the step under way and begins the next one by itself, as often as a step ends before
+   * `atUs` and `nextUs` allows it. Call it before a read or a change at an instant after the end of
+   * the step under way: state and counters are then those of single steps. The facts come with
+   * `endStep`, which only ends the step that is then under way.
    */
-  cutStep(atUs: Micros): Micros;
-  /** End of the i-th step that the last facts cover, from 1; valid until the next `beginStep`. */
-  boundaryUs(step: number): Micros;
+  advanceTo(atUs: Micros): void;
+  /** True when the step under way brings the first tokens of sequences whose KV has arrived. */
+  readonly bringsFirstTokens: boolean;
+  /** Ends the step under way, the next one not begun. */
   endStep(): StepFacts;
   hasWork(): boolean;
   /**
@@ -233,7 +239,7 @@ export interface EnginePort extends LockstepRank {
   readonly hasAdmitted: boolean;
   tokensEmitted(handle: SequenceHandle): number;
   /**
-   * Tokens that a sequence of `StepFacts.emitted` got in the steps of the last facts: one per step,
+   * Tokens that a sequence of `StepFacts.emitted` got in the steps of the last facts: one in each,
    * with speculation a burst.
    */
   tokensInStep(handle: SequenceHandle): number;
@@ -255,8 +261,7 @@ export interface EnginePort extends LockstepRank {
   isRunning(handle: SequenceHandle): boolean;
   /** Block ids of a held sequence, for kv_transfer_params. */
   blockIds(handle: SequenceHandle): number[];
-  /** `atUs` is the instant of the snapshot within an extended step; default: its beginning. */
-  snapshot(atUs?: Micros): EngineSnapshot;
+  snapshot(): EngineSnapshot;
   readonly counters: EngineCounters;
   /** Blocks that a prefix match can find, used or free. */
   readonly cachedBlocks: number;

@@ -36,6 +36,7 @@ export class IdleEngine implements EnginePort {
   readonly counters = NOTHING;
   readonly acceptedPerPosition: readonly number[] = [];
   readonly hasAdmitted = false;
+  readonly bringsFirstTokens = false;
   readonly cachedBlocks = 0;
 
   /** Number of requests under way on the server. */
@@ -85,17 +86,11 @@ export class IdleEngine implements EnginePort {
     return false;
   }
 
-  extendStep(): number {
+  nextUs(): number {
     return 0;
   }
 
-  cutStep(): number {
-    return 0;
-  }
-
-  boundaryUs(): number {
-    return 0;
-  }
+  advanceTo(): void {}
 
   endStep(): StepFacts {
     assert(false, 'an idle engine has no step');
