@@ -22,15 +22,12 @@ export class Preemption {
 
   /** The newest sequence (`self.running[-1]`), or the last by the order of the queue. */
   lastInLine(): EngineSequence {
-    const { decode, queue } = this.parts;
+    const { queue } = this.parts;
     let last: EngineSequence | undefined;
-    const consider = (seq: EngineSequence): void => {
+    this.batch.forRunning((seq) => {
       if (last === undefined) last = seq;
       else if (queue.preemptsLast ? isBefore(last, seq) : last.rank < seq.rank) last = seq;
-    };
-    for (const set of decode.all) set.members.forEach(consider);
-    this.batch.prefilling.forEach(consider);
-    this.batch.ending.forEach(consider);
+    });
     return last!;
   }
 

@@ -46,7 +46,7 @@ export class Scheduler {
   private hasRunning = false;
   /** Sequences that this batch admits and computes as a whole (not in `_inflight_prefills`). */
   private readonly wholes: EngineSequence[] = [];
-  /** LoRA adapters of the batch (`scheduled_loras`). Undefined when they are not limited. */
+  /** LoRA adapters of running sequences (`scheduled_loras`). Undefined: they are not limited. */
   private readonly adapters: Set<number> | undefined;
   /** The running sequences whose turn it is, one after the other. */
   private readonly line: EngineSequence[] = [];
@@ -277,6 +277,7 @@ export class Scheduler {
     blocks.publish(seq, hasOpenDrafts ? context - seq.burst : context);
   }
 
+  /** A prompt that gets no chunk is left out as it is. */
   private leaveOut(seq: EngineSequence): void {
     if (seq.state === 'decoding') this.batch.stall(seq);
   }
@@ -453,11 +454,14 @@ export class Scheduler {
     seq.poolTokens = 0;
   }
 
-  /** Records the adapters of the running sequences. O(batch). */
+  /**
+   * Records the adapters of all running sequences, also of those that the batch lacks, because they
+   * can be in a later one. O(running).
+   */
   private findAdapters(adapters: Set<number>): void {
     adapters.clear();
-    for (const { adapter } of this.parts.decode.current.members) adapters.add(adapter);
-    for (const { adapter } of this.batch.prefilling) adapters.add(adapter);
+    this.batch.forRunning(({ adapter }) => adapters.add(adapter));
+    for (const { adapter } of this.batch.stalled) adapters.add(adapter);
     adapters.delete(0);
   }
 
