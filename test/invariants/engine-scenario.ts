@@ -1,4 +1,4 @@
-import type { BatchAggregates, StepTimeModel } from '@baton/step-time';
+import type { BatchAggregates, PipelineTimes, StepTimeModel } from '@baton/step-time';
 import fc from 'fast-check';
 import {
   type EngineOptions,
@@ -80,6 +80,15 @@ const MODELS: Readonly<Record<string, StepTimeModel>> = {
   lawless: { description: 'no line', stepUs: (b) => lineUs(b) + 20 * b.kvUsage },
 };
 
+/** The same times in so many equal stages, with hops of 3 µs between them. */
+function staged(model: StepTimeModel, stages: number): StepTimeModel {
+  if (stages === 1) return model;
+  const fill: PipelineTimes['fill'] = (batch, us) => {
+    for (let i = 0; i < us.length; i++) us[i] = i % 2 === 0 ? model.stepUs(batch) / stages : 3;
+  };
+  return { description: model.description, stepUs: model.stepUs, pipeline: { stages, fill } };
+}
+
 const visit: fc.Arbitrary<Visit> = fc.record({
   gapUs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 8_000 })),
   promptTokens: fc.integer({ min: 1, max: 90 }),
@@ -131,6 +140,7 @@ const knobs = fc.record({
   speculation: fc.option(speculation, { nil: undefined, freq: 1 }),
   spareBlocks: fc.integer({ min: 0, max: 40 }),
   model: fc.constantFrom(...Object.keys(MODELS)),
+  stages: fc.constantFrom(1, 1, 1, 2, 3),
 });
 
 const HOST_TIER = { bytesPerSecond: 1e9, bytesPerBlock: 123_456 };
@@ -141,31 +151,27 @@ const HOST_TIER = { bytesPerSecond: 1e9, bytesPerBlock: 123_456 };
  */
 export const scenarios: fc.Arbitrary<Scenario> = fc
   .record({ knobs, visits: fc.array(visit, { minLength: 1, maxLength: 14 }) })
-  .map(
-    ({ knobs: { spareBlocks, model, hostBlocks, speculation, isNumbered, ...given }, visits }) => {
-      const { kvGroups, ...rest } = given;
-      const largest = Math.max(...visits.map((v) => v.promptTokens + v.outputTokens - 1));
-      const maxNumBatchedTokens = Math.max(
-        rest.maxNumBatchedTokens,
-        (speculation?.tokens ?? 0) + 1,
-      );
-      const groups = kvGroups === undefined ? {} : { kvGroups };
-      const layout = layoutOfEngine({ ...rest, ...groups, maxNumBatchedTokens }, 1);
-      const numBlocks = layout.needed(largest) + spareBlocks;
-      const fixed = { maxModelLen: 150, seed: 1, warmupPenaltyPercent: 50 };
-      const optional = {
-        ...groups,
-        ...(speculation === undefined ? {} : { speculation }),
-        ...(isNumbered ? { contentCount: FAMILIES * FAMILY_CONTENTS } : {}),
-        ...(hostBlocks === 0 ? {} : { hostTier: { ...HOST_TIER, blocks: hostBlocks } }),
-      };
-      const stepTime = MODELS[model]!;
-      return {
-        options: { ...rest, ...fixed, ...optional, maxNumBatchedTokens, numBlocks, stepTime },
-        visits,
-      };
-    },
-  );
+  .map(({ knobs, visits }) => {
+    const { spareBlocks, model, stages, hostBlocks, speculation, isNumbered, ...given } = knobs;
+    const { kvGroups, ...rest } = given;
+    const largest = Math.max(...visits.map((v) => v.promptTokens + v.outputTokens - 1));
+    const maxNumBatchedTokens = Math.max(rest.maxNumBatchedTokens, (speculation?.tokens ?? 0) + 1);
+    const groups = kvGroups === undefined ? {} : { kvGroups };
+    const layout = layoutOfEngine({ ...rest, ...groups, maxNumBatchedTokens }, stages);
+    const numBlocks = layout.needed(largest) + spareBlocks;
+    const fixed = { maxModelLen: 150, seed: 1, warmupPenaltyPercent: 50 };
+    const optional = {
+      ...groups,
+      ...(speculation === undefined ? {} : { speculation }),
+      ...(isNumbered ? { contentCount: FAMILIES * FAMILY_CONTENTS } : {}),
+      ...(hostBlocks === 0 ? {} : { hostTier: { ...HOST_TIER, blocks: hostBlocks } }),
+    };
+    const stepTime = staged(MODELS[model]!, stages);
+    return {
+      options: { ...rest, ...fixed, ...optional, maxNumBatchedTokens, numBlocks, stepTime },
+      visits,
+    };
+  });
 
 export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): SequenceSpec {
   const visit = scenario.visits[id]!;

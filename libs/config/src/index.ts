@@ -19,6 +19,15 @@ export {
   withoutSecrets,
 } from './config';
 export { configurationPage } from './configuration-page';
+export {
+  autoscalerName,
+  configuredAutoscaler,
+  demandOf,
+  objectivesOf,
+  scaleBounds,
+  withStart,
+} from './configured-autoscaler';
+export { configuredChanges } from './configured-changes';
 export { flowControlSpec, queueingClasses, buildSloClasses } from './flow-control-spec';
 export { envName, fileName, flagName, keyOf } from './names';
 export { isModulePath, type ModulePath, type ValueForm } from './option';

@@ -41,7 +41,6 @@ export { faultReporter, PolicyFaultBook } from './routing/policy-faults';
 export { buildRouting, needsLoads } from './routing/policy-routing';
 export { carryOut, type EngineChange } from './worker/membership/carry-out';
 export { ChangeSchedule } from './worker/membership/change-schedule';
-export { configuredChanges } from './worker/membership/configured-changes';
 export { memberLoad, type MemberEngine } from './worker/membership/member-engine';
 export { type EngineStarter, LiveMembership } from './worker/membership/membership';
 export { releaseProcess } from './worker/membership/release-process';

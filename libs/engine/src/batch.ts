@@ -119,11 +119,6 @@ export class Batch {
     truncate(this.stalled, 0);
   }
 
-  /** Call it when a step with rows of resumed sequences begins. */
-  countResumed(): void {
-    for (const seq of this.resumed) if (seq.state === 'decoding') seq.burst = 0;
-  }
-
   /** Whether the batch has a row of this running or just ended sequence. */
   has(seq: EngineSequence): boolean {
     return seq.state === 'decoding' ? seq.hasRow : seq.chunk > 0;

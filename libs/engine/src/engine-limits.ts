@@ -63,8 +63,6 @@ export function refusalOf(
   if (spec.remoteTokens !== undefined) assertRemote(spec, spec.remoteTokens);
   const isMixed = options.promptsFirst !== true || mode === 'generate';
   assert(isMixed, 'where prompts go first, KV comes from nowhere else and goes nowhere');
-  const isWhole = mode === 'generate' || options.stepTime.pipeline === undefined;
-  assert(isWhole, 'a pipeline neither gives nor takes KV');
   if (promptTokens + outputTokens > options.maxModelLen) return 'exceeds-context';
   const kvTokens = mode === 'prefill-and-hold' ? promptTokens : promptTokens + outputTokens - 1;
   if (kvTokens > longestTokens) return 'exceeds-kv-capacity';

@@ -6,8 +6,7 @@ import { DecodeSets } from './decode-set';
 import { assertOptions, refusalOf } from './engine-limits';
 import type { StepShare } from './lockstep/lockstep';
 import { cacheStateOf, sharedCacheOf, type CacheState, type FreeContents } from '@baton/kvcache';
-import type { Runner } from './runners/runner';
-import { runnerOf } from './runners/runner-of';
+import { BatchQueue } from './flights/batch-queue';
 import { type EngineSequence, expectState, requestHashOf } from './sequence';
 import { SequenceBlocks } from './sequence-blocks';
 import { EngineSequenceTable } from './sequence-table';
@@ -30,7 +29,7 @@ import { WaitingQueue } from './waiting-queue';
 
 /**
  * One simulated engine: see EnginePort. It owns the sequences and moves them between their states;
- * the scheduler decides which run, the decode set counts, the step runner lays steps in time.
+ * the scheduler decides which run, the decode set counts, the queue of batches lays steps in time.
  * Reads no clock, awaits nothing, logs nothing.
  */
 export class Engine implements EnginePort {
@@ -41,7 +40,7 @@ export class Engine implements EnginePort {
   private readonly queue: WaitingQueue;
   private readonly former: Scheduler;
   private readonly record: StepRecord;
-  private readonly runner: Runner;
+  private readonly flights: BatchQueue;
   /** Aborted sequences of the step under way; their blocks are in use until it ends. */
   private readonly doomed: EngineSequence[] = [];
   private readonly drawsPerRequest: boolean;
@@ -88,7 +87,7 @@ export class Engine implements EnginePort {
     });
     const scatter = stepNoise && new StepScatter(stepNoise, seed, name);
     const work = { options, former: this.former, decode, blocks, accounts, record, queue };
-    this.runner = runnerOf({ ...work, speculation, scatter });
+    this.flights = new BatchQueue({ ...work, speculation, scatter });
   }
 
   get counters(): EngineCounters {
@@ -100,7 +99,7 @@ export class Engine implements EnginePort {
   }
 
   submit(spec: SequenceSpec): AdmissionResult {
-    this.runner.assertMayChange();
+    this.flights.assertMayChange();
     const why = refusalOf(spec, this.options, this.longestTokens);
     if (why !== undefined) return { kind: 'refused', why };
     const seq = this.table.add(spec);
@@ -123,7 +122,7 @@ export class Engine implements EnginePort {
   }
 
   kvArrived(handle: SequenceHandle): void {
-    this.runner.assertMayChange();
+    this.flights.assertMayChange();
     const seq = this.table.at(handle);
     if (seq.remoteTokens === 0) return;
     expectState(seq, 'deferred', 'deferred');
@@ -137,7 +136,7 @@ export class Engine implements EnginePort {
   }
 
   kvFailed(handle: SequenceHandle): void {
-    this.runner.assertMayChange();
+    this.flights.assertMayChange();
     const seq = this.table.at(handle);
     if (seq.remoteTokens === 0) return;
     expectState(seq, 'deferred', 'unreserved');
@@ -146,11 +145,11 @@ export class Engine implements EnginePort {
   }
 
   abort(handle: SequenceHandle): void {
-    this.runner.assertMayChange();
+    this.flights.assertMayChange();
     const seq = this.table.at(handle);
     if (seq.state === 'gone' || seq.state === 'leaving' || seq.isDoomed) return;
     if (!seq.isOver) this.accounts.aborted++;
-    if (seq.isRunning && this.runner.isUnderWay) {
+    if (seq.isRunning && this.flights.isUnderWay) {
       seq.isDoomed = true;
       this.doomed.push(seq);
     } else {
@@ -159,7 +158,7 @@ export class Engine implements EnginePort {
   }
 
   releaseHeld(handle: SequenceHandle): void {
-    this.runner.assertMayChange();
+    this.flights.assertMayChange();
     const seq = this.table.at(handle);
     expectState(seq, 'held', 'held');
     if (!seq.isOver) this.accounts.released++;
@@ -167,26 +166,26 @@ export class Engine implements EnginePort {
   }
 
   resetPrefixCache(andHost: boolean, next?: EngineOptions['warmCache']): boolean {
-    this.runner.assertMayChange();
+    this.flights.assertMayChange();
     return this.blocks.forget(andHost, next);
   }
 
   beginStep(startUs: Micros): Micros | undefined {
     this.table.recycle();
-    return this.runner.begin(startUs);
+    return this.flights.begin(startUs);
   }
 
   formStep(startUs: Micros): number | undefined {
     this.table.recycle();
-    return this.runner.form(startUs);
+    return this.flights.form(startUs);
   }
 
   stepEndBeside(share: StepShare): Micros {
-    return this.runner.endBeside(share);
+    return this.flights.endBeside(share);
   }
 
   endStepAt(endUs: Micros): void {
-    this.runner.endAt(endUs);
+    this.flights.endAt(endUs);
   }
 
   isUnfinished(): boolean {
@@ -196,34 +195,38 @@ export class Engine implements EnginePort {
 
   extendStep(untilUs: Micros, withFirstTokens = false): Micros {
     // Blocks freed with the step may admit another sequence.
-    return this.runner.extend(this.table.leaving.length > 0 ? 0 : untilUs, withFirstTokens);
+    return this.flights.extend(this.table.leaving.length > 0 ? 0 : untilUs, withFirstTokens);
   }
 
   cutStep(atUs: Micros): Micros {
-    return this.runner.cut(atUs);
+    return this.flights.cut(atUs);
   }
 
   boundaryUs(step: number): Micros {
-    return this.runner.boundaryUs(step);
+    return this.flights.boundaryUs(step);
   }
 
   endStep(): StepFacts {
-    this.runner.completeAllButLast();
-    if (this.table.freeLate()) this.former.touch();
+    const { flights, record } = this;
+    flights.completeAllButLast();
+    if (this.table.freeLate(flights.landing)) this.former.touch();
     for (const seq of this.doomed) this.remove(seq);
     truncate(this.doomed, 0);
-    this.runner.completeLast();
-    const { runner } = this;
-    for (let seq = runner.nextFinished(); seq !== undefined; seq = runner.nextFinished()) {
+    flights.land();
+    for (let seq = flights.nextFinished(); seq !== undefined; seq = flights.nextFinished()) {
       this.finishSequence(seq);
     }
-    for (const seq of this.runner.endChunks()) this.endPrompt(seq);
-    return this.record;
+    for (const seq of flights.held) {
+      this.hold(seq);
+      record.held.push(seq.handle);
+      this.former.touch();
+    }
+    return record;
   }
 
   hasWork(): boolean {
-    const { former, queue, runner } = this;
-    return runner.hasFormed || former.batch.running + queue.size + queue.unreservedSize > 0;
+    const { former, queue, flights } = this;
+    return flights.hasFormed || former.batch.running + queue.size + queue.unreservedSize > 0;
   }
 
   get hasAdmitted(): boolean {
@@ -233,7 +236,7 @@ export class Engine implements EnginePort {
   tokensEmitted(handle: SequenceHandle): number {
     const seq = this.table.at(handle);
     const counted = seq.state === 'decoding' ? this.decode.of(seq).emittedBy(seq) : seq.emitted;
-    return counted - this.runner.tokensInFlight(seq);
+    return counted - this.flights.tokensInFlight(seq);
   }
 
   tokensInStep(handle: SequenceHandle): number {
@@ -285,7 +288,7 @@ export class Engine implements EnginePort {
     now.waiting = queue.size - passedOver;
     now.deferred = this.former.admitter.deferred + queue.unreservedSize + passedOver;
     now.waitingTokens = queue.tokens;
-    now.freeBlocks = this.blocks.pool.freeBlocks - this.runner.blocksTakenBy(atUs);
+    now.freeBlocks = this.blocks.pool.freeBlocks - this.flights.blocksTakenBy(atUs);
     now.heldBlocks = this.table.heldBlocks;
     now.leaving = this.table.leaving.length;
     now.kvUsage = (numBlocks - now.freeBlocks) / numBlocks;
@@ -344,28 +347,13 @@ export class Engine implements EnginePort {
     assert(this.table.submitted === ended + live.length, 'a sequence was lost');
   }
 
-  private endPrompt(seq: EngineSequence): void {
-    if (seq.mode === 'prefill-and-hold') {
-      this.hold(seq);
-      this.record.held.push(seq.handle);
-      this.former.touch();
-      return;
-    }
-    seq.emitted++;
-    seq.burst = 0;
-    this.accounts.generatedTokens++;
-    if (seq.emitted === 1) this.record.firstTokens.push(seq.handle);
-    if (seq.emitted < seq.outputTokens) this.decode.current.join(seq);
-    else this.finishSequence(seq);
-  }
-
   /** Ends a sequence that has its last token and is out of the decode set. */
   private finishSequence(seq: EngineSequence): void {
     this.blocks.publishAtEnd(seq, seq.computed);
     this.record.finished.push(seq.handle);
     this.accounts.finished++;
     if (seq.holdsAtEnd) this.hold(seq);
-    else this.table.free(seq, this.isWritten(seq));
+    else this.table.free(seq, this.lastWriting(seq));
     this.former.touch();
   }
 
@@ -376,9 +364,9 @@ export class Engine implements EnginePort {
   }
 
   private remove(seq: EngineSequence): void {
-    const isWritten = this.isWritten(seq);
+    const lastWriting = this.lastWriting(seq);
     this.takeOut(seq);
-    this.table.free(seq, isWritten);
+    this.table.free(seq, lastWriting);
     this.former.touch();
   }
 
@@ -393,8 +381,8 @@ export class Engine implements EnginePort {
     this.blocks.slideAtEnd(seq, seq.computed);
   }
 
-  /** Whether the batch after the ending step writes to its blocks, when frees are deferred. */
-  private isWritten(seq: EngineSequence): boolean {
-    return this.former.defersFrees && this.runner.hasFormed && this.former.batch.has(seq);
+  /** The last batch in flight that writes to its blocks, when frees are deferred. */
+  private lastWriting(seq: EngineSequence): number | undefined {
+    return this.former.defersFrees ? this.flights.lastWriting(seq) : undefined;
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../test/support/runs';
 import { layoutOfEngine } from './engine-limits';
 import { followToRest, HOP_US, pipelineOf, tandemEnds, worldOf } from '../test/staged-engine';
-import { specOf, TestEngine, type StepSeen } from '../test/test-engine';
+import { TestEngine, type StepSeen } from '../test/test-engine';
 
 function testEngine(stagesUs: readonly number[], options = {}): TestEngine {
   return new TestEngine({ stepTime: pipelineOf(...stagesUs), ...options });
@@ -150,9 +150,22 @@ describe('an engine with pipeline stages', () => {
     expect(engine.step()).toBeUndefined();
   });
 
-  it('refuses to hand KV over', () => {
-    const { engine } = testEngine([100, 100]);
-    expect(() => engine.submit(specOf('a', { mode: 'prefill-and-hold' }))).toThrow('takes KV');
+  it('holds the prompts of a batch for other engines when that batch has ended', () => {
+    const engine = testEngine([100, 100], { maxNumBatchedTokens: 8 });
+    engine.submit('a', { promptTokens: 8, mode: 'prefill-and-hold' });
+    engine.submit('b', { promptTokens: 8, mode: 'prefill-and-hold' });
+    expect(engine.step()).toMatchObject({ held: ['a'], endUs: 367 });
+    expect(engine.step()).toMatchObject({ held: ['b'], endUs: 547 });
+    expect(engine.engine.snapshot()).toMatchObject({ running: 0, heldBlocks: 4 });
+  });
+
+  it('takes KV from elsewhere: the first token comes with the batch that admits the request', () => {
+    const engine = testEngine([100, 100]);
+    engine.submit('a', { promptTokens: 8, outputTokens: 2, mode: 'remote-prefill' });
+    expect(engine.reserve()).toBe('a lacks 8');
+    engine.engine.kvArrived(engine.handle('a'));
+    expect(engine.step()).toMatchObject({ scheduled: ['a'], firstTokens: ['a'], endUs: 207 });
+    expect(engine.step()).toMatchObject({ finished: ['a'], endUs: 414 });
   });
 });
 

@@ -210,7 +210,7 @@ export class Scheduler {
   private computedOf(seq: EngineSequence): number {
     if (seq.state === 'prefilling') return seq.computed;
     const context = this.parts.decode.current.contextOf(seq);
-    const hasOpenDrafts = this.parts.draftTokens > 0 && this.batch.isAhead;
+    const hasOpenDrafts = this.parts.draftTokens > 0 && this.batch.isAhead && seq.hasRow;
     return hasOpenDrafts ? context + seq.drafts - seq.burst : context;
   }
 

@@ -14,6 +14,8 @@ export class EngineSequenceTable {
   private readonly retired: EngineSequence[] = [];
   /** Ended sequences that keep their blocks until a batch in flight has ended. */
   readonly leaving: EngineSequence[] = [];
+  /** The numbers of these batches. */
+  private readonly leavingAfter: number[] = [];
   /** Blocks of ended sequences that wait to be fetched. */
   heldBlocks = 0;
   /** Number of sequences submitted so far. */
@@ -38,28 +40,40 @@ export class EngineSequenceTable {
   }
 
   /**
-   * Retires a sequence and its blocks. With `isWritten` the blocks are kept until the batch after
-   * the last step, which writes to them, has ended.
+   * Retires a sequence and its blocks.
+   *
+   * @param lastWriting  number of the last batch in flight that writes to the blocks, which are
+   *   kept until it has ended; undefined when none does
    */
-  free(seq: EngineSequence, isWritten: boolean): void {
-    if (isWritten) {
-      seq.state = 'leaving';
-      this.leaving.push(seq);
-    } else {
+  free(seq: EngineSequence, lastWriting: number | undefined): void {
+    if (lastWriting === undefined) {
       this.blocks.release(seq);
       this.retire(seq);
+    } else {
+      seq.state = 'leaving';
+      this.leaving.push(seq);
+      this.leavingAfter.push(lastWriting);
     }
   }
 
-  /** Frees the kept blocks when that batch has ended. Returns whether there were any. */
-  freeLate(): boolean {
-    if (this.leaving.length === 0) return false;
-    for (const seq of this.leaving) {
+  /** Frees the blocks kept until this batch has ended. Returns whether there were any. */
+  freeLate(ended: number): boolean {
+    const { leaving, leavingAfter } = this;
+    let count = 0;
+    for (let i = 0; i < leaving.length; i++) {
+      const seq = leaving[i]!;
+      if (leavingAfter[i]! > ended) {
+        leaving[count] = seq;
+        leavingAfter[count++] = leavingAfter[i]!;
+        continue;
+      }
       this.blocks.releaseLate(seq);
       this.retire(seq);
     }
-    truncate(this.leaving, 0);
-    return true;
+    const hasFreed = count < leaving.length;
+    truncate(leaving, count);
+    truncate(leavingAfter, count);
+    return hasFreed;
   }
 
   /** Frees the slots that were retired since the last call. */

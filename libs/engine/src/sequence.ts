@@ -9,6 +9,8 @@ const NO_PARAMETERS: EngineParameters = {};
 export const NO_TOKEN = -1;
 /** `drafts` of a sequence without a row in the latest batch; tests compare with 0. */
 export const NO_ROW = -1;
+/** `rank` of a sequence that was not admitted yet. */
+const NOT_ADMITTED = -1;
 /** An index of a sequence that is not in the list. */
 export const NOT_LISTED = -1;
 
@@ -68,7 +70,7 @@ export class EngineSequence {
   key = 0;
   tieKey = 0;
   /** Order of admission to the running batch; a resumed sequence gets a new one. */
-  rank = 0;
+  rank = NOT_ADMITTED;
 
   readonly blocks = new BlockList();
   /** The blocks of the other layer groups; empty when these are only counted or do not exist. */
@@ -174,6 +176,7 @@ export class EngineSequence {
     this.priority = spec.priority;
     this.arrivalUs = spec.arrivalUs;
     this.order = order;
+    this.rank = NOT_ADMITTED;
     this.parameters = spec.parameters ?? NO_PARAMETERS;
     this.adapter = spec.adapter ?? 0;
     this.slid = 0;

@@ -2,17 +2,17 @@ import type { RecordedRun, ScalingOptions, Slo } from '@baton/analysis';
 import { type ClusterScenario, poolOf, scenarioOf, type ScenarioExtras } from '@baton/simulation';
 import {
   type BatonConfig,
+  configuredChanges,
   isScaled,
   resolveConfig,
   type ResolvedConfig,
   shownConfig,
   UsageError,
   withFrontEnd,
+  withStart,
 } from '@baton/config';
 import { type Micros, usToMs } from '@baton/kernel';
 import { parseTopology, TopologyError } from '@baton/policies';
-import { withStart } from '@baton/supervisor';
-import { configuredChanges } from '@baton/engine-host';
 import { configuredWorkload, type ReadingOptions } from './load/configured-workload';
 import { type LoadedWorkload, shownWorkload } from './load/load-workload';
 import { RETIMING } from './load/arrival-flags';

@@ -1,14 +1,14 @@
 import type { ScalingOptions, Slo } from '@baton/analysis';
 import { type ClusterScaling, poolOf } from '@baton/simulation';
-import type { BatonConfig } from '@baton/config';
-import { formatTopology, parseTopology, type Topology } from '@baton/policies';
 import {
   autoscalerName,
+  type BatonConfig,
   configuredAutoscaler,
   demandOf,
   objectivesOf,
   scaleBounds,
-} from '@baton/supervisor';
+} from '@baton/config';
+import { formatTopology, parseTopology, type Topology } from '@baton/policies';
 import type { Workload } from '@baton/workload';
 
 export interface ScaledReplay {

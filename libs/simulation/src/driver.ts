@@ -1,6 +1,6 @@
-import type { LifeEvent, LifeState, RunRecord } from '@baton/analysis';
+import type { RunRecord } from '@baton/analysis';
 import type { StepFacts } from '@baton/engine';
-import { assert, type Micros, type StartupPhase } from '@baton/kernel';
+import { assert, type Micros } from '@baton/kernel';
 import { watchedScheduling } from '@baton/policies';
 import { Calendar } from './calendar';
 import { cachesOf } from './caches/engine-caches';
@@ -9,10 +9,10 @@ import { Journal } from './journal';
 import type { LockstepGroup } from './ranks/lockstep-group';
 import { Lifecycle } from './lifecycle';
 import { VirtualMembership, mostEngines } from './membership';
-import type { Replica } from './ranks/replica';
 import type { ClusterScenario, RunObserver, StepSpan } from './scenario';
 import { VirtualScaling } from './scaling';
 import { Telemetry } from './telemetry';
+import { Trips } from './trips';
 import type { VirtualEngine } from './virtual-engine';
 
 const PROGRESS_EVERY = 1 << 14;
@@ -40,7 +40,6 @@ export class ClusterRun {
   private readonly telemetry: Telemetry;
   /** Undefined without an autoscaler. */
   private readonly scaling: VirtualScaling | undefined;
-  private readonly lives: LifeEvent[] = [];
   private readonly mostEngines: number;
   private readonly span: Mutable<StepSpan> = {
     engine: 0,
@@ -52,7 +51,6 @@ export class ClusterRun {
   };
   private events = 0;
   private nowUs: Micros = 0;
-  private isStopped = false;
 
   constructor(
     given: ClusterScenario,
@@ -62,80 +60,59 @@ export class ClusterRun {
     const scenario = watched(given, observer);
     this.scenario = scenario;
     const { engines } = this;
+    const { kvLeaseUs, pools, workload } = scenario;
+    const { onHandoff, policyWatch } = observer;
     const most = mostEngines(scenario);
     this.mostEngines = most;
     const slots = slotsAbove(3 * most);
     const calendar = new Calendar(3 * most + 6);
     this.calendar = calendar;
-    this.journal = new Journal(scenario);
-    this.telemetry = new Telemetry(most);
-    this.handoffs = new Handoffs(scenario.workload.count, {
+    const journal = new Journal(scenario);
+    this.journal = journal;
+    const { log, meter } = journal;
+    const trips = new Trips(workload.count);
+    const telemetry = new Telemetry(most);
+    this.telemetry = telemetry;
+    const handoffs = new Handoffs({
       engines,
       calendar,
-      kvLeaseUs: scenario.kvLeaseUs,
-      onHandoff: observer.onHandoff,
+      log,
+      trips,
+      kvLeaseUs,
+      onHandoff,
       slots: { source: most, target: 2 * most, transfers: slots.transfers },
-      onTransferStarted: (row, nowUs) => this.lifecycle.onTransferStarted(row, nowUs),
-      onOffered: (row, nowUs) => this.lifecycle.onOffered(row, nowUs),
-      onKvReady: (row, tokens, nowUs) => this.lifecycle.onKvReady(row, tokens, nowUs),
-      onKvFailed: (row, why, nowUs) => this.lifecycle.onKvFailed(row, why, nowUs),
-      onReleased: (engine, row, end) => this.lifecycle.onReleased(engine, row, end),
     });
-    this.lifecycle = new Lifecycle(scenario, {
+    this.handoffs = handoffs;
+    const lifecycle = new Lifecycle(scenario, {
       engines,
       calendar,
-      journal: this.journal,
-      handoffs: this.handoffs,
+      journal,
+      trips,
+      handoffs,
       slots,
-      policyWatch: observer.policyWatch,
-      onShadow: observer.onShadow,
-      onEnd: (row) => {
-        if (observer.onEnd?.(row, this.journal.log) === false) this.isStopped = true;
-      },
+      observer,
     });
-    this.membership = this.openMembership(slots.membership);
+    this.lifecycle = lifecycle;
+    const membership = new VirtualMembership(scenario, {
+      engines,
+      calendar,
+      slot: slots.membership,
+      handoffs,
+      lifecycle,
+      telemetry,
+    });
+    this.membership = membership;
     this.scaling =
       scenario.scaling &&
       new VirtualScaling(scenario.scaling, {
         calendar,
-        pools: scenario.pools,
+        pools,
         slot: slots.scaling,
-        replicas: this.membership.replicas,
-        stages: this.lifecycle.stages,
-        meter: this.journal.meter!,
-        policyWatch: observer.policyWatch,
-        onChange: (change, nowUs) => this.membership.change(change, nowUs),
+        membership,
+        stages: lifecycle.stages,
+        meter: meter!,
+        policyWatch,
       });
-  }
-
-  private openMembership(slot: number): VirtualMembership {
-    const { engines, calendar } = this;
-    return new VirtualMembership(this.scenario, {
-      engines,
-      calendar,
-      watcher: this.telemetry,
-      slot,
-      onJoined: (engine) => {
-        this.handoffs.add(engine);
-        this.telemetry.onJoin(engine);
-      },
-      onStarting: (replica, nowUs, phases) => this.onStarting(replica, nowUs, phases),
-      onFetching: (replica, fetchUs) => this.scaling?.noteFetch(replica, fetchUs),
-      onReady: (engine, nowUs) => {
-        this.note(engine, 'ready', nowUs);
-        this.lifecycle.stages[engine.pool.role].add(engine, nowUs);
-        this.lifecycle.onCapacity(nowUs);
-      },
-      onLeaving: (engine, nowUs) => {
-        this.note(engine, 'draining', nowUs);
-        this.lifecycle.stages[engine.pool.role].remove(engine, nowUs);
-        this.lifecycle.onCapacity(nowUs);
-      },
-      onGone: (engine, nowUs) => {
-        this.note(engine, 'gone', nowUs);
-        this.telemetry.onGone(engine);
-      },
-    });
   }
 
   run(): RunRecord {
@@ -144,7 +121,7 @@ export class ClusterRun {
     this.membership.begin();
     this.scaling?.begin();
     this.lifecycle.expectArrival(0);
-    while (journal.ended < count && !this.isStopped) {
+    while (journal.ended < count && !this.lifecycle.isStopped) {
       const nowUs = calendar.nextUs;
       if (nowUs === Infinity) break;
       while (telemetry.nextUs <= nowUs) telemetry.sample(this.engines);
@@ -176,18 +153,6 @@ export class ClusterRun {
       const isAtRest = isOver && !isWriting;
       assert(!isAtRest || kvUsage === 0, `${engineId} has blocks in use after the last request`);
     }
-  }
-
-  private onStarting(replica: Replica, nowUs: Micros, phases: readonly StartupPhase[]): void {
-    for (const rank of replica.ranks) {
-      this.telemetry.onJoin(rank);
-      this.note(rank, 'starting', nowUs);
-    }
-    this.scaling?.noteStart(replica, nowUs, phases);
-  }
-
-  private note({ index, pool }: VirtualEngine, state: LifeState, atUs: Micros): void {
-    this.lives.push({ atUs, engine: index, role: pool.role, state });
   }
 
   private handle(slot: number, nowUs: Micros): void {
@@ -252,7 +217,7 @@ export class ClusterRun {
     this.lifecycle.onStepBegun(engine, nowUs);
     if (!engine.mayTakeMore) return;
     engine.mayTakeMore = false;
-    this.lifecycle.stages[engine.pool.role].refill(engine, nowUs);
+    this.lifecycle.refill(engine, nowUs);
   }
 
   private endStep(engine: VirtualEngine): void {
@@ -283,14 +248,14 @@ export class ClusterRun {
   }
 
   private record(): RunRecord {
-    const { engines, telemetry, journal, lives, nowUs } = this;
+    const { engines, telemetry, journal, membership, nowUs } = this;
     const series = telemetry.record(engines);
     return {
       log: journal.log,
       engines: engines.map((engine) => engine.record(nowUs, telemetry.usageOf(engine.index))),
       itl: journal.itl,
       series,
-      lives,
+      lives: membership.lives,
       ...(this.scaling && { scaling: this.scaling.record() }),
       endUs: nowUs,
       steps: engines.reduce((sum, { engine }) => sum + engine.counters.steps, 0),

@@ -1,8 +1,7 @@
+import type { RequestLog } from '@baton/analysis';
 import {
-  type FetchFailure,
   type HandoffEntry,
   leaseTimes,
-  type ReleaseReason,
   type SourceAction,
   SourceCoordinator,
   type TargetAction,
@@ -15,24 +14,11 @@ import type { Reservation } from '@baton/engine';
 import { type Micros, unreachable } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
 import { type Facts, HandoffFacts } from './handoff-facts';
+import { NONE, type Trips } from './trips';
 import type { VirtualEngine } from './virtual-engine';
 
 /** Virtual engines lose no message, so a read request is answered at its own instant. */
 const ANSWER_WITHIN_US = 1_000_000;
-
-export interface HandoffEvents {
-  /** Called when the prompt is held and can be fetched. */
-  readonly onOffered: (row: number, nowUs: Micros) => void;
-  readonly onTransferStarted: (row: number, nowUs: Micros) => void;
-  readonly onKvReady: (row: number, tokens: number, nowUs: Micros) => void;
-  readonly onKvFailed: (row: number, why: FetchFailure, nowUs: Micros) => void;
-  /** The source may free the blocks of this row. */
-  readonly onReleased: (
-    engine: VirtualEngine,
-    row: number,
-    end: { reason: ReleaseReason; nowUs: Micros },
-  ) => void;
-}
 
 /** The calendar slots of the hand-overs. */
 export interface HandoffSlots {
@@ -42,8 +28,10 @@ export interface HandoffSlots {
   readonly transfers: number;
 }
 
-export interface VirtualHandoffParts extends HandoffEvents {
+export interface VirtualHandoffParts {
   readonly engines: readonly VirtualEngine[];
+  readonly log: RequestLog;
+  readonly trips: Trips;
   readonly calendar: Calendar;
   readonly slots: HandoffSlots;
   readonly kvLeaseUs: Micros;
@@ -66,21 +54,10 @@ export class Handoffs {
   /** Transfers whose end has not been reported. */
   private underWay = 0;
   private readonly facts = new HandoffFacts();
-  private readonly epochs: Uint16Array;
-  private readonly generations: Int32Array;
-  /** By row: the engine that holds, or held, its prompt, and the one that fetches it. */
-  private readonly holder: Int16Array;
-  private readonly reader: Int16Array;
+  /** The row whose KV was last found lost. */
+  private lostRow = NONE;
 
-  constructor(
-    count: number,
-    private readonly parts: VirtualHandoffParts,
-  ) {
-    this.epochs = new Uint16Array(count).fill(1);
-    this.generations = new Int32Array(count);
-    this.holder = new Int16Array(count).fill(-1);
-    this.reader = new Int16Array(count).fill(-1);
-  }
+  constructor(private readonly parts: VirtualHandoffParts) {}
 
   /** An engine has joined. */
   add({ index, pool }: VirtualEngine): void {
@@ -101,57 +78,57 @@ export class Handoffs {
     this.setups[index] = transferTimes && new TransferSetup(transferTimes, shape);
   }
 
-  /** Runs of the first stage of the row so far. */
-  runsOf(row: number): number {
-    return this.epochs[row]!;
-  }
-
-  /** Called when the KV of a row is lost: its next held prompt belongs to another run. */
-  startOver(row: number): void {
-    this.epochs[row]!++;
-  }
-
-  held(row: number, engine: VirtualEngine, at: { tokens: number; nowUs: Micros }): void {
+  /** The engine that has computed the prompt of the row holds its blocks. */
+  hold(row: number, nowUs: Micros): void {
+    const { log, trips } = this.parts;
     const { held } = this.facts;
-    this.holder[row] = engine.index;
     held.requestId = row;
-    held.epoch = this.epochs[row]!;
-    held.tokens = at.tokens;
-    held.nowUs = at.nowUs;
-    this.informSource(engine.index, held);
+    held.epoch = trips.epoch[row]!;
+    held.tokens = log.promptTokens[row]!;
+    held.nowUs = nowUs;
+    this.informSource(log.prefillEngine[row]!, held);
   }
 
-  accepted(row: number, engine: VirtualEngine, nowUs: Micros): void {
+  /** The row is in its decode engine, which is to fetch its KV. */
+  accept(row: number, nowUs: Micros): void {
+    const { log, trips } = this.parts;
     const { accepted } = this.facts;
-    this.reader[row] = engine.index;
+    const reader = log.decodeEngine[row]!;
+    const holder = log.prefillEngine[row]!;
     accepted.requestId = accepted.source.requestId = row;
-    accepted.epoch = accepted.source.epoch = this.epochs[row]!;
-    accepted.source.engineId = this.holder[row]!;
-    accepted.source.generation = this.generations[row]!;
+    accepted.epoch = accepted.source.epoch = trips.epoch[row]!;
+    accepted.source.engineId = holder;
+    accepted.source.generation = trips.generation[row]!;
     accepted.nowUs = nowUs;
-    this.setups[engine.index]?.meet(this.holder[row]!, nowUs);
-    this.informTarget(engine.index, accepted);
+    this.setups[reader]?.meet(holder, nowUs);
+    this.informTarget(reader, accepted);
   }
 
-  rejected(row: number, engine: VirtualEngine, nowUs: Micros): void {
-    const epoch = this.epochs[row]!;
-    const source = {
-      engineId: this.holder[row]!,
-      requestId: row,
-      epoch,
-      generation: this.generations[row]!,
-    };
-    this.informTarget(engine.index, { kind: 'rejected', requestId: row, epoch, source, nowUs });
+  /** Its decode engine can never serve the row. */
+  reject(row: number, nowUs: Micros): void {
+    const { log, trips } = this.parts;
+    const epoch = trips.epoch[row]!;
+    const engineId = log.prefillEngine[row]!;
+    const source = { engineId, requestId: row, epoch, generation: trips.generation[row]! };
+    const fact = { kind: 'rejected', requestId: row, epoch, source, nowUs } as const;
+    this.informTarget(log.decodeEngine[row]!, fact);
   }
 
-  reserved(row: number, reservation: Reservation, nowUs: Micros): void {
+  /**
+   * Its decode engine has room for the row and reads its KV. Returns false when the KV is lost,
+   * because its lease has ended.
+   */
+  reserve(row: number, reservation: Reservation, nowUs: Micros): boolean {
+    const { log, trips } = this.parts;
     const { reserved } = this.facts;
     reserved.requestId = row;
-    reserved.epoch = this.epochs[row]!;
+    reserved.epoch = trips.epoch[row]!;
     reserved.missingTokens = reservation.missingTokens;
     reserved.missingBlocks = reservation.missingBlocks;
     reserved.nowUs = nowUs;
-    this.informTarget(this.reader[row]!, reserved);
+    this.lostRow = NONE;
+    this.informTarget(log.decodeEngine[row]!, reserved);
+    return this.lostRow !== row;
   }
 
   sourceTick(engine: number, nowUs: Micros): void {
@@ -169,9 +146,9 @@ export class Handoffs {
     for (const { id } of this.transfers.completed(nowUs)) {
       this.underWay--;
       done.requestId = id;
-      done.epoch = this.epochs[id]!;
+      done.epoch = this.parts.trips.epoch[id]!;
       done.nowUs = nowUs;
-      this.informTarget(this.reader[id]!, done);
+      this.informTarget(this.parts.log.decodeEngine[id]!, done);
     }
     this.setTransferAlarm(nowUs);
   }
@@ -191,30 +168,21 @@ export class Handoffs {
     const actions = target.handle(fact);
     this.parts.onHandoff?.({ side: 'target', engineId: engine, fact: { ...fact }, actions });
     for (const action of actions) this.carryOutTarget(engine, action, nowUs);
-    // A fetch is announced at the end of the instant that accepted it, unless its read announces it
-    // first.
-    if (fact.kind !== 'accepted') this.settle(engine);
-  }
-
-  /** Call it after accepting fetches, once all possible blocks are reserved. */
-  settle(engine: number): void {
-    this.setAlarm(this.parts.slots.target + engine, this.targets[engine]!.nextWakeUpUs());
+    this.setAlarm(this.parts.slots.target + engine, target.nextWakeUpUs());
   }
 
   private carryOutSource(engine: number, action: SourceAction<number>, nowUs: Micros): void {
     switch (action.kind) {
       case 'hand-over':
-        this.generations[action.requestId] = action.generation;
-        return this.parts.onOffered(action.requestId, nowUs);
+        this.parts.trips.generation[action.requestId] = action.generation;
+        return;
       case 'answer-read':
         return this.answer(engine, action, nowUs);
       case 'share-changed':
         // The single set of transfers has the counts of both ends.
         return;
-      case 'release-blocks': {
-        const { reason, requestId } = action;
-        return this.parts.onReleased(this.parts.engines[engine]!, requestId, { reason, nowUs });
-      }
+      case 'release-blocks':
+        return this.release(engine, action, nowUs);
       default:
         return unreachable(action);
     }
@@ -243,13 +211,32 @@ export class Handoffs {
         if (this.transfers.cancel(action.requestId, nowUs)) this.underWay--;
         return this.setTransferAlarm(nowUs);
       case 'kv-ready':
-        this.parts.engines[engine]!.kvTransferBytes += action.transferredBytes;
-        return this.parts.onKvReady(action.requestId, action.transferredTokens, nowUs);
+        return this.complete(engine, action, nowUs);
       case 'kv-failed':
-        return this.parts.onKvFailed(action.requestId, action.why, nowUs);
+        this.lostRow = action.requestId;
+        return;
       default:
         return unreachable(action);
     }
+  }
+
+  private release(at: number, action: SourceDoes<'release-blocks'>, nowUs: Micros): void {
+    const engine = this.parts.engines[at]!;
+    if (action.reason === 'expired') engine.leaseExpiries++;
+    engine.interrupt(nowUs);
+    engine.engine.releaseHeld(this.parts.trips.promptHandle[action.requestId]!);
+    engine.wake(nowUs);
+  }
+
+  private complete(at: number, action: TargetDoes<'kv-ready'>, nowUs: Micros): void {
+    const { engines, log, trips } = this.parts;
+    const { requestId: row, transferredTokens } = action;
+    const engine = engines[at]!;
+    engine.kvTransferBytes += action.transferredBytes;
+    log.transferEndUs[row] = nowUs;
+    log.transferredTokens[row] = transferredTokens;
+    if (transferredTokens === 0) log.transferStartUs[row] = nowUs;
+    engine.kvArrived(trips.outputHandle[row]!, nowUs);
   }
 
   private answer(from: number, action: SourceDoes<'answer-read'>, nowUs: Micros): void {
@@ -307,7 +294,7 @@ export class Handoffs {
     start.nowUs = nowUs;
     this.transfers.start(start);
     this.underWay++;
-    this.parts.onTransferStarted(action.requestId, nowUs);
+    this.parts.log.transferStartUs[action.requestId] = nowUs;
     this.setTransferAlarm(nowUs);
   }
 

@@ -1,5 +1,4 @@
 import type { SequenceHandle, SequenceSpec, StepFacts } from '@baton/engine';
-import type { FetchFailure, ReleaseReason } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { EngineRole } from '@baton/policies';
 import { Arrivals } from './arrivals';
@@ -8,30 +7,27 @@ import { VirtualFlowGate } from './flow/virtual-flow-gate';
 import { FrontEndPasses } from './front-end-passes';
 import type { Handoffs } from './handoffs';
 import type { Journal } from './journal';
-import { Router } from './router';
+import { type Place, Router } from './router';
 import type { ClusterScenario, RunObserver } from './scenario';
 import type { VirtualStage } from './stage';
+import { NONE, type Trips } from './trips';
 import type { VirtualEngine } from './virtual-engine';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** Stands for the handle of a request that is not in the engine. */
-const NO_HANDLE = -1;
 
 export interface LifecycleParts {
   readonly engines: readonly VirtualEngine[];
   readonly calendar: Calendar;
   readonly journal: Journal;
   readonly handoffs: Handoffs;
+  readonly trips: Trips;
   readonly slots: { readonly arrivals: number; readonly passes: number; readonly flow: number };
-  readonly onEnd: (row: number) => void;
-  readonly policyWatch: RunObserver['policyWatch'];
-  readonly onShadow: RunObserver['onShadow'];
+  readonly observer: Pick<RunObserver, 'onEnd' | 'policyWatch' | 'onShadow'>;
 }
 
 /**
- * The life of the requests: each method is one transition, from arrival through prompt, hand-over
- * and decode to the end.
+ * The way of the requests, from their arrival through front end, flow control, placement, engine,
+ * hand-over and decode to their end. It calls the parts below it, and they return what follows.
  */
 export class Lifecycle {
   private readonly router: Router;
@@ -40,48 +36,34 @@ export class Lifecycle {
   private readonly passes: FrontEndPasses | undefined;
   /** Undefined without flow control. */
   private readonly gate: VirtualFlowGate | undefined;
-  /**
-   * By row: its sequence on the engine that computes the prompt, and on the one that generates
-   * after a hand-over.
-   */
-  private readonly promptHandle: Int32Array;
-  private readonly outputHandle: Int32Array;
-  /** Rows whose blocks on decode are not reserved yet. */
-  private readonly awaitsRoom: Uint8Array;
   private readonly spec: Mutable<SequenceSpec>;
+  /** True when the observer wants no more. */
+  isStopped = false;
 
   constructor(
     private readonly scenario: ClusterScenario,
     private readonly parts: LifecycleParts,
   ) {
-    const { count } = scenario.workload;
-    this.promptHandle = new Int32Array(count).fill(NO_HANDLE);
-    this.outputHandle = new Int32Array(count).fill(NO_HANDLE);
-    this.awaitsRoom = new Uint8Array(count);
     this.arrivals = new Arrivals(scenario.workload, {
       maxConcurrency: scenario.maxConcurrency,
       seed: scenario.seed,
       thinkUs: scenario.thinkUs ?? 0,
     });
-    const { calendar, journal, slots } = parts;
-    const at = { calendar, log: journal.log, slot: slots.passes };
+    const { calendar, engines, journal, trips, slots, observer } = parts;
+    const { log } = journal;
+    const at = { calendar, log, slot: slots.passes };
     this.passes = scenario.frontEnd && new FrontEndPasses(scenario.frontEnd, at);
     this.spec = newSpec(scenario.workload.contentIds);
-    this.router = new Router(scenario, {
-      engines: parts.engines,
-      policyWatch: parts.policyWatch,
-      onShadow: parts.onShadow,
-      ageUs: (row, nowUs) => nowUs - journal.log.arrivalUs[row]!,
-      enter: (row, engine, nowUs) => this.enter(row, engine, nowUs),
-    });
+    const { policyWatch, onShadow } = observer;
+    this.router = new Router(scenario, { engines, log, trips, policyWatch, onShadow });
     const { flowControl } = scenario;
     this.gate =
       flowControl &&
       new VirtualFlowGate(flowControl, scenario, {
         calendar,
         slot: slots.flow,
-        log: journal.log,
-        policyWatch: parts.policyWatch,
+        log,
+        policyWatch,
         generating: () => this.stages.decode.engines.length + this.stages.aggregated.engines.length,
         pass: (row, nowUs) => this.admit(row, nowUs),
         refuse: (row, nowUs) => this.endRequest(row, 'rejected', nowUs),
@@ -108,7 +90,7 @@ export class Lifecycle {
   arrive(nowUs: Micros): void {
     const row = this.arrivals.take();
     this.parts.journal.arrive(row, nowUs);
-    if (this.passes === undefined) this.place(row, nowUs);
+    if (this.passes === undefined) this.enqueue(row, nowUs);
     else this.passes.arrive(row, nowUs, this.entryEngines);
     this.expectArrival(nowUs);
   }
@@ -116,8 +98,8 @@ export class Lifecycle {
   /** A request has passed the server in front of the engines, or the one in front of decode. */
   onPassed(nowUs: Micros): void {
     const { row, isHandedOver } = this.passes!.take(nowUs);
-    if (isHandedOver) this.router.placeDecode(row, nowUs);
-    else this.place(row, nowUs);
+    if (isHandedOver) this.send(row, this.router.placeDecode(row, nowUs), nowUs);
+    else this.enqueue(row, nowUs);
   }
 
   /** Requests in the queues of flow control may proceed, or have waited too long. */
@@ -125,9 +107,32 @@ export class Lifecycle {
     this.gate!.releaseWaiting(nowUs);
   }
 
-  /** An engine has become ready or leaves. */
-  onCapacity(nowUs: Micros): void {
+  /** An engine has become ready: it takes requests that wait. */
+  onReady(engine: VirtualEngine, nowUs: Micros): void {
+    this.stages[engine.pool.role].add(engine);
+    this.refill(engine, nowUs);
     this.gate?.pumpAt(nowUs);
+  }
+
+  /** An engine takes no more requests: those that wait for it go to others. */
+  onLeaving(engine: VirtualEngine, nowUs: Micros): void {
+    const { role } = engine.pool;
+    for (const row of this.stages[role].remove(engine)) {
+      const isHeld = role === 'decode' && this.parts.trips.isWhole[row] === 0;
+      const place = isHeld
+        ? this.router.placeDecode(row, nowUs)
+        : this.router.placeAgain(row, nowUs);
+      this.send(row, place, nowUs);
+    }
+    this.gate?.pumpAt(nowUs);
+  }
+
+  /** The engine takes the requests for which it may have room again. */
+  refill(engine: VirtualEngine, nowUs: Micros): void {
+    const stage = this.stages[engine.pool.role];
+    for (let row = stage.next(engine, nowUs); row !== NONE; row = stage.next(engine, nowUs)) {
+      this.enter(row, engine, nowUs);
+    }
   }
 
   onStep(engine: VirtualEngine, facts: StepFacts): void {
@@ -137,65 +142,25 @@ export class Lifecycle {
     for (const handle of facts.rejected) this.reject(engine, handle, nowUs);
   }
 
-  onOffered(row: number, nowUs: Micros): void {
-    if (this.passes === undefined) this.router.placeDecode(row, nowUs);
-    else this.passes.offer(row, nowUs, this.stages.decode.engines.length);
-  }
-
-  onTransferStarted(row: number, nowUs: Micros): void {
-    this.parts.journal.log.transferStartUs[row] = nowUs;
-  }
-
-  onKvReady(row: number, tokens: number, nowUs: Micros): void {
-    const { log } = this.parts.journal;
-    const engine = this.parts.engines[log.decodeEngine[row]!]!;
-    log.transferEndUs[row] = nowUs;
-    log.transferredTokens[row] = tokens;
-    if (tokens === 0) log.transferStartUs[row] = nowUs;
-    engine.kvArrived(this.outputHandle[row]!, nowUs);
-  }
-
-  /**
-   * The KV is lost: decode drops the request, and the prompt is computed again while runs are left.
-   */
-  onKvFailed(row: number, _why: FetchFailure, nowUs: Micros): void {
-    const { journal, engines, handoffs } = this.parts;
-    const engine = engines[journal.log.decodeEngine[row]!]!;
-    if (this.outputHandle[row] === NO_HANDLE) return;
-    engine.interrupt(nowUs);
-    engine.engine.abort(this.outputHandle[row]!);
-    this.outputHandle[row] = NO_HANDLE;
-    engine.leave(row);
-    if (this.awaitsRoom[row] === 1) engine.stopAwaitingRoom();
-    this.awaitsRoom[row] = 0;
-    engine.wake(nowUs);
-    if (handoffs.runsOf(row) >= this.scenario.maxRuns) {
-      this.endRequest(row, 'failed', nowUs);
-      return;
-    }
-    handoffs.startOver(row);
-    this.router.placePrompt(row, nowUs);
-  }
-
-  onReleased(
-    engine: VirtualEngine,
-    row: number,
-    { reason, nowUs }: { reason: ReleaseReason; nowUs: Micros },
-  ): void {
-    if (reason === 'expired') engine.leaseExpiries++;
-    engine.interrupt(nowUs);
-    engine.engine.releaseHeld(this.promptHandle[row]!);
-    engine.wake(nowUs);
-  }
-
-  private place(row: number, nowUs: Micros): void {
+  private enqueue(row: number, nowUs: Micros): void {
     if (this.gate === undefined) this.admit(row, nowUs);
     else this.gate.arrive(row, nowUs);
   }
 
   private admit(row: number, nowUs: Micros): void {
-    const refusal = this.router.place(row, nowUs);
-    if (refusal !== undefined) this.endRequest(row, refusal, nowUs);
+    const place = this.router.place(row, nowUs);
+    if (typeof place === 'string') this.endRequest(row, place, nowUs);
+    else this.send(row, place, nowUs);
+  }
+
+  private send(row: number, { stage, engine }: Place, nowUs: Micros): void {
+    if (engine === undefined) {
+      const taker = stage.share(row, nowUs);
+      if (taker !== undefined) this.enter(row, taker, nowUs);
+    } else {
+      stage.direct(row, engine);
+      this.refill(engine, nowUs);
+    }
   }
 
   /** Moves the row into an engine that has room for it. */
@@ -211,34 +176,33 @@ export class Lifecycle {
     engine: VirtualEngine,
     { mode, nowUs }: { mode: SequenceSpec['mode']; nowUs: Micros },
   ): void {
-    const { log } = this.parts.journal;
+    const { journal, trips } = this.parts;
+    const { log } = journal;
     const handle = engine.submit(row, this.specOf(row, mode));
     if (handle === undefined) {
       this.endRequest(row, 'refused', nowUs);
       return;
     }
     engine.enter(row);
-    this.promptHandle[row] = handle;
+    trips.promptHandle[row] = handle;
     log.prefillEngine[row] = engine.index;
     if (mode === 'generate') log.decodeEngine[row] = engine.index;
     engine.wake(nowUs);
   }
 
   private fetch(row: number, engine: VirtualEngine, nowUs: Micros): void {
-    const { journal, handoffs } = this.parts;
+    const { journal, handoffs, trips } = this.parts;
     const handle = engine.submit(row, this.specOf(row, 'remote-prefill'));
     journal.log.decodeEngine[row] = engine.index;
     if (handle === undefined) {
-      handoffs.rejected(row, engine, nowUs);
+      handoffs.reject(row, nowUs);
       this.endRequest(row, 'refused', nowUs);
       return;
     }
     engine.enter(row);
-    this.outputHandle[row] = handle;
-    this.awaitsRoom[row] = 1;
+    trips.outputHandle[row] = handle;
     engine.awaitRoom();
-    handoffs.accepted(row, engine, nowUs);
-    handoffs.settle(engine.index);
+    handoffs.accept(row, nowUs);
     engine.wake(nowUs);
   }
 
@@ -248,19 +212,40 @@ export class Lifecycle {
       const reservation = engine.engine.reserveNext();
       if (reservation === undefined) return;
       const row = engine.rowOf(reservation.handle);
-      this.awaitsRoom[row] = 0;
       engine.stopAwaitingRoom();
       engine.mayTakeMore = true;
-      this.parts.handoffs.reserved(row, reservation, nowUs);
+      const isComing = this.parts.handoffs.reserve(row, reservation, nowUs);
+      if (!isComing) this.loseKv(row, engine, nowUs);
     }
   }
 
+  /**
+   * The KV is lost: decode drops the request, and the prompt is computed again while runs are left.
+   */
+  private loseKv(row: number, engine: VirtualEngine, nowUs: Micros): void {
+    const { trips } = this.parts;
+    engine.interrupt(nowUs);
+    engine.engine.abort(trips.outputHandle[row]!);
+    trips.outputHandle[row] = NONE;
+    engine.leave(row);
+    engine.wake(nowUs);
+    if (trips.epoch[row]! >= this.scenario.maxRuns) {
+      this.endRequest(row, 'failed', nowUs);
+      return;
+    }
+    trips.epoch[row]!++;
+    this.send(row, this.router.placeAgain(row, nowUs), nowUs);
+  }
+
+  /** The prompt is computed: the engine holds its blocks, and the request goes on to decode. */
   private hold(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
     const { journal, handoffs } = this.parts;
     const row = engine.rowOf(handle);
     engine.leave(row);
     journal.log.heldUs[row] = nowUs;
-    handoffs.held(row, engine, { tokens: journal.log.promptTokens[row]!, nowUs });
+    handoffs.hold(row, nowUs);
+    if (this.passes === undefined) this.send(row, this.router.placeDecode(row, nowUs), nowUs);
+    else this.passes.offer(row, nowUs, this.stages.decode.engines.length);
   }
 
   private finishSequence(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
@@ -283,12 +268,13 @@ export class Lifecycle {
     outcome: Parameters<Journal['endRequest']>[1],
     nowUs: Micros,
   ): void {
-    this.parts.journal.endRequest(row, outcome, nowUs);
+    const { journal, observer } = this.parts;
+    journal.endRequest(row, outcome, nowUs);
     this.arrivals.endRequest(row, nowUs);
     this.router.endRequest(row);
     this.expectArrival(nowUs);
     this.gate?.endRequest(row, nowUs);
-    this.parts.onEnd(row);
+    if (observer.onEnd?.(row, journal.log) === false) this.isStopped = true;
   }
 
   private specOf(row: number, mode: SequenceSpec['mode']): SequenceSpec {

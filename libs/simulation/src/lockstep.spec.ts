@@ -1,4 +1,5 @@
 import type { RunRecord } from '@baton/analysis';
+import type { PipelineTimes } from '@baton/step-time';
 import { describe, expect, it } from 'vitest';
 import { type TestRequest, scenarioWith, workloadOf } from '../test/test-scenario';
 import { ClusterRun } from './driver';
@@ -56,6 +57,24 @@ describe('ranks in lockstep on the virtual clock', () => {
     // Reserved when it came at 1,080; 100 + 8 of transfer; dummy steps from 1,080 on.
     expect(log.transferEndUs[0]).toBe(1_188);
     expect(log.firstTokenUs[0]).toBe(1_080 + 1_001 + 1_008);
+  });
+
+  it('with pipeline stages end the oldest batch together, and stay in its last stage until then', () => {
+    const fill: PipelineTimes['fill'] = (b, us) => {
+      us[0] = us[2] = 500 + 10 * b.prefillTokens;
+      us[1] = 0;
+    };
+    const scenario = ranked('2A', [
+      { prompt: 8, output: 2 },
+      { prompt: 30, output: 2 },
+    ]);
+    const pools = scenario.pools.map((pool) => {
+      const stepTime = { ...pool.options.stepTime, pipeline: { stages: 2, fill } };
+      return { ...pool, options: { ...pool.options, stepTime } };
+    });
+    const { log } = run({ ...scenario, pools });
+    expect([...log.firstTokenUs]).toEqual([1_600, 1_600]);
+    expect([...log.finishUs]).toEqual([2_600, 2_600]);
   });
 
   it('leave together, from the least busy engine', () => {

@@ -1,32 +1,24 @@
-import {
-  EventQueue,
-  startupLength,
-  type Micros,
-  type StartupPhase,
-  startupPhases,
-} from '@baton/kernel';
+import type { LifeEvent, LifeState, StartupRecord } from '@baton/analysis';
+import { EventQueue, startupLength, type Micros, startupPhases } from '@baton/kernel';
 import { KvPool, KvPoolMember } from '@baton/kvcache';
 import { AdapterBook } from './adapter-book';
 import { type Calendar, TIE } from './calendar';
 import { peerCacheFor } from './caches/peer-cache';
+import type { Handoffs } from './handoffs';
+import type { Lifecycle } from './lifecycle';
 import { Replica } from './ranks/replica';
 import type { ClusterScenario, EnginePool, MembershipChange } from './scenario';
-import { type EngineWatcher, VirtualEngine } from './virtual-engine';
+import type { Telemetry } from './telemetry';
+import { VirtualEngine } from './virtual-engine';
 
 export interface MembershipParts {
   /** Grows as engines join; engines that left stay in it. */
   readonly engines: VirtualEngine[];
   readonly calendar: Calendar;
-  readonly watcher: EngineWatcher;
   readonly slot: number;
-  readonly onJoined: (engine: VirtualEngine) => void;
-  readonly onReady: (engine: VirtualEngine, nowUs: Micros) => void;
-  readonly onLeaving: (engine: VirtualEngine, nowUs: Micros) => void;
-  readonly onGone: (engine: VirtualEngine, nowUs: Micros) => void;
-  /** All ranks of an engine begin to load; engines of the start do not load. */
-  readonly onStarting: (replica: Replica, nowUs: Micros, phases: readonly StartupPhase[]) => void;
-  /** Called when a rank of an engine has loaded; the transfer of its cache takes `fetchUs`. */
-  readonly onFetching: (replica: Replica, fetchUs: Micros) => void;
+  readonly handoffs: Handoffs;
+  readonly lifecycle: Lifecycle;
+  readonly telemetry: Telemetry;
 }
 
 /** Number of ranks that a run can have in total. */
@@ -52,8 +44,12 @@ export class VirtualMembership {
    * then.
    */
   private readonly due = new EventQueue();
-  /** In the order in which they joined; those that left stay in it. */
-  private readonly all: Replica[] = [];
+  /** All engines with their ranks, in the order of joining; those that left stay in it. */
+  readonly replicas: Replica[] = [];
+  /** The states of all ranks, as they came. */
+  readonly lives: LifeEvent[] = [];
+  /** What engines that start load; engines of the start do not load. */
+  readonly startups: StartupRecord[] = [];
   /** The engine of each rank. */
   private readonly replicaOf: Replica[] = [];
   /** The ranks that began in each pool. */
@@ -68,11 +64,6 @@ export class VirtualMembership {
     private readonly parts: MembershipParts,
   ) {
     this.begun = scenario.pools.map(() => 0);
-  }
-
-  /** All engines with their ranks, including those that left. */
-  get replicas(): readonly Replica[] {
-    return this.all;
   }
 
   begin(): void {
@@ -112,12 +103,16 @@ export class VirtualMembership {
     const replica = this.leastBusy(change.pool);
     if (replica === undefined) return;
     replica.drain(change.kind === 'become' ? change.to : undefined);
-    for (const rank of replica.ranks) this.parts.onLeaving(rank, nowUs);
+    for (const rank of replica.ranks) {
+      this.note(rank, 'draining', nowUs);
+      this.parts.lifecycle.onLeaving(rank, nowUs);
+    }
     this.checkEmpty(replica.leader, nowUs);
   }
 
   private remove(rank: VirtualEngine, nowUs: Micros): void {
-    this.parts.onGone(rank, nowUs);
+    this.note(rank, 'gone', nowUs);
+    this.parts.telemetry.onGone(rank);
     rank.state = 'gone';
     if (rank.kvPool !== undefined) this.kvPool.leave(rank.index);
     rank.goneUs = nowUs;
@@ -127,8 +122,13 @@ export class VirtualMembership {
     const replica = this.goneReplica(pool) ?? this.join(pool);
     const isPeer = (each: VirtualEngine): boolean => each.poolIndex === pool && each.isReady;
     const phases = startupPhases(replica.leader.pool, this.parts.engines.some(isPeer));
-    this.parts.onStarting(replica, nowUs, phases);
-    for (const rank of replica.ranks) this.scheduleReady(rank, nowUs + startupLength(phases));
+    const { leader, role, ranks } = replica;
+    for (const rank of ranks) {
+      this.parts.telemetry.onJoin(rank);
+      this.note(rank, 'starting', nowUs);
+    }
+    this.startups.push({ atUs: nowUs, engine: leader.index, role, phases: [...phases] });
+    for (const rank of ranks) this.scheduleReady(rank, nowUs + startupLength(phases));
   }
 
   private scheduleReady(engine: VirtualEngine, atUs: Micros): void {
@@ -146,8 +146,21 @@ export class VirtualMembership {
     }
     engine.warm(found.cache);
     this.fetching.add(engine);
-    this.parts.onFetching(this.replicaOf[engine.index]!, found.fetchUs);
+    this.noteFetch(this.replicaOf[engine.index]!, found.fetchUs);
     this.scheduleReady(engine, nowUs + found.fetchUs);
+  }
+
+  /** The last start of the engine also fetches a cache, for each rank; the longest counts. */
+  private noteFetch({ leader }: Replica, us: Micros): void {
+    const phases = this.startups.findLast(({ engine }) => engine === leader.index)?.phases;
+    const last = phases?.at(-1);
+    if (last?.cause === 'cache')
+      phases![phases!.length - 1] = { ...last, us: Math.max(last.us, us) };
+    else phases?.push({ cause: 'cache', us });
+  }
+
+  private note({ index, pool }: VirtualEngine, state: LifeState, atUs: Micros): void {
+    this.lives.push({ atUs, engine: index, role: pool.role, state });
   }
 
   /**
@@ -156,7 +169,7 @@ export class VirtualMembership {
    */
   private goneReplica(poolIndex: number): Replica | undefined {
     if (this.scenario.scaling === undefined) return undefined;
-    const replica = this.all.find((each) => each.poolIndex === poolIndex && each.isGone);
+    const replica = this.replicas.find((each) => each.poolIndex === poolIndex && each.isGone);
     replica?.startAgain();
     return replica;
   }
@@ -165,12 +178,12 @@ export class VirtualMembership {
     const pool = this.scenario.pools[poolIndex]!;
     const replica = new Replica(poolIndex, pool, this.parts.calendar);
     for (let rank = 0; rank < ranksOf(pool); rank++) this.joinRank(pool, replica);
-    this.all.push(replica);
+    this.replicas.push(replica);
     return replica;
   }
 
   private joinRank(pool: EnginePool, replica: Replica): void {
-    const { engines, calendar, watcher, onJoined } = this.parts;
+    const { engines, calendar, handoffs, telemetry } = this.parts;
     const { leap, workload } = this.scenario;
     const { poolIndex, group } = replica;
     const index = engines.length;
@@ -179,7 +192,7 @@ export class VirtualMembership {
       pool,
       poolIndex,
       calendar,
-      watcher,
+      watcher: telemetry,
       leap,
       group,
       kvPool: pool.kvPool && new KvPoolMember(pool.kvPool, this.kvPool, index),
@@ -191,18 +204,20 @@ export class VirtualMembership {
     engines.push(engine);
     this.replicaOf.push(replica);
     replica.add(engine);
-    onJoined(engine);
+    handoffs.add(engine);
+    telemetry.onJoin(engine);
   }
 
   private makeReady(engine: VirtualEngine, nowUs: Micros): void {
     engine.state = 'ready';
     engine.readyUs = nowUs;
-    this.parts.onReady(engine, nowUs);
+    this.note(engine, 'ready', nowUs);
+    this.parts.lifecycle.onReady(engine, nowUs);
   }
 
   private leastBusy(poolIndex: number): Replica | undefined {
     let best: Replica | undefined;
-    for (const replica of this.all) {
+    for (const replica of this.replicas) {
       if (replica.poolIndex !== poolIndex || !replica.isReady) continue;
       if (best === undefined || replica.load < best.load) best = replica;
     }

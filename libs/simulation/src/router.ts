@@ -1,3 +1,4 @@
+import type { RequestLog } from '@baton/analysis';
 import type { SequenceSpec } from '@baton/engine';
 import { type Micros, RandomStream } from '@baton/kernel';
 import {
@@ -16,23 +17,26 @@ import {
 import { recordedChoice } from './recorded-placement';
 import type { ClusterScenario, RunObserver } from './scenario';
 import { type RowPromise, VirtualStage } from './stage';
+import { NONE, type Trips } from './trips';
 import type { VirtualEngine } from './virtual-engine';
 
 export interface RouterParts {
   readonly engines: readonly VirtualEngine[];
-  readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
-  /** Age of the row. */
-  readonly ageUs: (row: number, nowUs: Micros) => Micros;
+  readonly log: RequestLog;
+  readonly trips: Trips;
   readonly policyWatch?: RunObserver['policyWatch'];
   readonly onShadow?: RunObserver['onShadow'];
 }
 
-/** No engine was chosen on arrival: the choice is made at the hand-over. */
-const AT_HAND_OVER = -1;
+/** Where a row goes: to one engine of a stage, or, without an engine, to its shared queue. */
+export interface Place {
+  readonly stage: VirtualStage;
+  readonly engine: VirtualEngine | undefined;
+}
 
 /**
  * Chooses the route of each row: two engines or one, and which; refuses rows that no engine on
- * their route can ever serve.
+ * their route can ever serve. The caller takes the row to the place that it returns.
  */
 export class Router {
   readonly stages: Readonly<Record<EngineRole, VirtualStage>>;
@@ -42,18 +46,12 @@ export class Router {
   private readonly choosesAtHandoff: boolean;
   private readonly choosesAggregated: boolean;
   private readonly admissionOf: ((context: AdmissionContext) => AdmissionPolicy) | undefined;
-  /** Rows that one engine serves completely. */
-  private readonly isWhole: Uint8Array;
-  /** For each row, the index of the decode engine that was chosen on arrival. */
-  private readonly decodeEngine: Int16Array;
 
   constructor(
     private readonly scenario: ClusterScenario,
     private readonly parts: RouterParts,
   ) {
-    const { workload, placement, seed, admission } = scenario;
-    this.isWhole = new Uint8Array(workload.count);
-    this.decodeEngine = new Int16Array(workload.count).fill(AT_HAND_OVER);
+    const { placement, seed, admission } = scenario;
     const { policyWatch: watch } = parts;
     const random = RandomStream.root(seed).stream('placement');
     this.placer = new Placer(placement, random, watch);
@@ -74,38 +72,34 @@ export class Router {
     };
   }
 
-  /** Places a row, or returns the reason why it cannot. */
-  place(row: number, nowUs: Micros): 'rejected' | 'refused' | 'failed' | undefined {
+  /** The place of a new row, or the reason why it has none. */
+  place(row: number, nowUs: Micros): Place | 'rejected' | 'refused' | 'failed' {
     const way = this.recordedWay(row) ?? this.wayOf();
     if (way === 'none') return 'failed';
     const isWhole = way === 'aggregated';
     if (!this.fits(row, isWhole)) return 'refused';
     const first = isWhole ? this.stages.aggregated : this.stages.prefill;
     if (!this.admits(row, first, nowUs)) return 'rejected';
-    if (isWhole) this.placeWhole(row, nowUs);
-    else this.placeSplit(row, nowUs);
-    return undefined;
+    return isWhole ? this.placeWhole(row, nowUs) : this.placeSplit(row, nowUs);
   }
 
-  /** Places a prompt that must be computed, for the first time or again. */
-  placePrompt(row: number, nowUs: Micros): void {
-    if (this.isWhole[row] === 1) this.placeWhole(row, nowUs);
-    else this.placeSplit(row, nowUs);
+  /** The place of a row whose prompt must be computed again, or whose engine leaves. */
+  placeAgain(row: number, nowUs: Micros): Place {
+    const isWhole = this.parts.trips.isWhole[row] === 1;
+    return isWhole ? this.placeWhole(row, nowUs) : this.placeSplit(row, nowUs);
   }
 
-  /** Places the decode of a held prompt. */
-  placeDecode(row: number, nowUs: Micros): void {
+  /** The place of a held prompt on decode. */
+  placeDecode(row: number, nowUs: Micros): Place {
     const { decode } = this.stages;
-    const chosen = this.decodeEngine[row]!;
-    if (chosen !== AT_HAND_OVER && this.parts.engines[chosen]!.isReady) {
-      decode.direct(row, this.parts.engines[chosen]!, nowUs);
-      return;
+    const { engines, trips } = this.parts;
+    const expectedAt = trips.expectedAt[row]!;
+    if (expectedAt !== NONE && engines[expectedAt]!.isReady) {
+      return { stage: decode, engine: engines[expectedAt] };
     }
     decode.forget(row);
-    if (this.choosesAtHandoff && decode.engines.length > 0) {
-      const choice = this.placer.atHandoff(decode.contextFor(row, nowUs));
-      this.send(row, { stage: decode, choice }, nowUs);
-    } else decode.share(row, nowUs);
+    if (!this.choosesAtHandoff || decode.engines.length === 0) return sharedBy(decode);
+    return placeIn(decode, this.placer.atHandoff(decode.contextFor(row, nowUs)));
   }
 
   /** The row has ended, and comes to no engine any more. */
@@ -114,7 +108,7 @@ export class Router {
   }
 
   modeOf(row: number, { pool }: VirtualEngine): SequenceSpec['mode'] {
-    if (this.isWhole[row] === 1) return 'generate';
+    if (this.parts.trips.isWhole[row] === 1) return 'generate';
     return pool.role === 'prefill' ? 'prefill-and-hold' : 'remote-prefill';
   }
 
@@ -148,26 +142,23 @@ export class Router {
   private promiseTo(row: number, nowUs: Micros): RowPromise | undefined {
     const { sloClasses, flowControl } = this.scenario;
     if (sloClasses === undefined && flowControl === undefined) return undefined;
-    const waitedUs = this.parts.ageUs(row, nowUs);
+    const waitedUs = nowUs - this.parts.log.arrivalUs[row]!;
     return { waitedUs, ttftTargetUs: sloClasses?.of(row).ttftUs };
   }
 
-  private placeWhole(row: number, nowUs: Micros): void {
+  private placeWhole(row: number, nowUs: Micros): Place {
     const { aggregated } = this.stages;
-    this.isWhole[row] = 1;
+    this.parts.trips.isWhole[row] = 1;
     const recorded = this.scenario.recordedPlacement?.aggregated[row] ?? -1;
     if (recorded >= 0) {
       this.shadow(row, { stage: aggregated, recorded }, nowUs);
-      aggregated.direct(row, aggregated.engines[recorded]!, nowUs);
-    } else if (!this.choosesAggregated || aggregated.engines.length === 0)
-      aggregated.share(row, nowUs);
-    else {
-      const choice = this.placer.onAggregated(aggregated.contextFor(row, nowUs));
-      this.send(row, { stage: aggregated, choice }, nowUs);
+      return placeIn(aggregated, recorded);
     }
+    if (!this.choosesAggregated || aggregated.engines.length === 0) return sharedBy(aggregated);
+    return placeIn(aggregated, this.placer.onAggregated(aggregated.contextFor(row, nowUs)));
   }
 
-  private placeSplit(row: number, nowUs: Micros): void {
+  private placeSplit(row: number, nowUs: Micros): Place {
     const { prefill, decode } = this.stages;
     const { recordedPlacement } = this.scenario;
     const recorded = recordedPlacement && recordedChoice(recordedPlacement, row);
@@ -175,19 +166,15 @@ export class Router {
       if (recorded.kind !== 'local') {
         this.shadow(row, { stage: prefill, recorded: recorded.prefill }, nowUs);
       }
-      this.follow(row, recorded, nowUs);
-      return;
+      return this.follow(row, recorded);
     }
     const isOpen = prefill.engines.length > 0 && decode.engines.length > 0;
-    if (!this.choosesOnArrival || !isOpen) {
-      prefill.share(row, nowUs);
-      return;
-    }
+    if (!this.choosesOnArrival || !isOpen) return sharedBy(prefill);
     const choice = this.placer.atArrival(
       prefill.contextFor(row, nowUs),
       decode.contextFor(row, nowUs),
     );
-    this.follow(row, choice, nowUs);
+    return this.follow(row, choice);
   }
 
   /** Asks the policy for its choice without applying it. */
@@ -214,22 +201,15 @@ export class Router {
     });
   }
 
-  private follow(row: number, { kind, prefill, decode }: ArrivalChoice, nowUs: Micros): void {
+  private follow(row: number, { kind, prefill, decode }: ArrivalChoice): Place {
+    const { stages } = this;
     if (kind === 'local') {
-      this.isWhole[row] = 1;
-      this.send(row, { stage: this.stages.decode, choice: decode }, nowUs);
-      return;
+      this.parts.trips.isWhole[row] = 1;
+      return placeIn(stages.decode, decode);
     }
-    const chosen = decode === SHARED_QUEUE ? undefined : this.stages.decode.engines[decode]!;
-    this.decodeEngine[row] = chosen?.index ?? AT_HAND_OVER;
-    if (chosen !== undefined) this.stages.decode.expect(row, chosen);
-    this.send(row, { stage: this.stages.prefill, choice: prefill }, nowUs);
-  }
-
-  private send(row: number, to: { stage: VirtualStage; choice: number }, nowUs: Micros): void {
-    const { stage, choice } = to;
-    if (choice === SHARED_QUEUE) stage.share(row, nowUs);
-    else stage.direct(row, stage.engines[choice]!, nowUs);
+    const { engine } = placeIn(stages.decode, decode);
+    if (engine !== undefined) stages.decode.expect(row, engine);
+    return placeIn(stages.prefill, prefill);
   }
 
   /**
@@ -259,11 +239,17 @@ export class Router {
       prefixes,
       metricsIntervalUs: placement.metricsIntervalUs,
       kvPool: pools.find((pool) => pool.role === role)?.kvPool,
-      enter: (row, engine, nowUs) => this.parts.enter(row, engine, nowUs),
-      onStranded: (row, nowUs) => {
-        if (role === 'decode' && this.isWhole[row] === 0) this.placeDecode(row, nowUs);
-        else this.placePrompt(row, nowUs);
-      },
+      cluster: this.parts.engines,
+      trips: this.parts.trips,
     });
   }
+}
+
+function sharedBy(stage: VirtualStage): Place {
+  return { stage, engine: undefined };
+}
+
+/** @param choice  of a policy: the number of an engine of the stage, or `SHARED_QUEUE` */
+function placeIn(stage: VirtualStage, choice: number): Place {
+  return { stage, engine: choice === SHARED_QUEUE ? undefined : stage.engines[choice]! };
 }

@@ -1,4 +1,4 @@
-import type { ScaleEvent, ScalingRecord, StartupRecord } from '@baton/analysis';
+import type { ScaleEvent, ScalingRecord } from '@baton/analysis';
 import {
   type Autoscaler,
   type ClusterSample,
@@ -9,8 +9,9 @@ import {
   type ScaleChange,
   type EngineRole,
 } from '@baton/policies';
-import type { Micros, StartupPhase } from '@baton/kernel';
+import type { Micros } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
+import type { VirtualMembership } from './membership';
 import type { Replica } from './ranks/replica';
 import type { RequestMeter } from './request-meter';
 import type { ClusterScaling, EnginePool, MembershipChange, RunObserver } from './scenario';
@@ -18,15 +19,13 @@ import type { VirtualStage } from './stage';
 import type { VirtualEngine } from './virtual-engine';
 
 export interface VirtualScalingParts {
-  /** All engines, including those that left. */
-  readonly replicas: readonly Replica[];
+  readonly membership: VirtualMembership;
   readonly calendar: Calendar;
   readonly pools: readonly EnginePool[];
   readonly stages: Readonly<Record<EngineRole, VirtualStage>>;
   readonly meter: RequestMeter;
   readonly slot: number;
   readonly policyWatch: RunObserver['policyWatch'];
-  readonly onChange: (change: MembershipChange, nowUs: Micros) => void;
 }
 
 /**
@@ -36,7 +35,6 @@ export interface VirtualScalingParts {
 export class VirtualScaling {
   private readonly autoscaler: Autoscaler;
   private readonly events: ScaleEvent[] = [];
-  private readonly startups: StartupRecord[] = [];
   private decisions = 0;
 
   constructor(
@@ -63,22 +61,9 @@ export class VirtualScaling {
     if (calendar.nextUs !== Infinity) this.expectDecision(nowUs);
   }
 
-  noteStart({ leader, role }: Replica, atUs: Micros, phases: readonly StartupPhase[]): void {
-    this.startups.push({ atUs, engine: leader.index, role, phases: [...phases] });
-  }
-
-  /** The last start of the engine also fetches a cache, for each rank; the longest counts. */
-  noteFetch({ leader }: Replica, us: Micros): void {
-    const phases = this.startups.findLast(({ engine }) => engine === leader.index)?.phases;
-    const last = phases?.at(-1);
-    if (last?.cause === 'cache')
-      phases![phases!.length - 1] = { ...last, us: Math.max(last.us, us) };
-    else phases?.push({ cause: 'cache', us });
-  }
-
   record(): ScalingRecord {
-    const { decisions, events, startups } = this;
-    return { decisions, events, startups };
+    const { decisions, events } = this;
+    return { decisions, events, startups: this.parts.membership.startups };
   }
 
   private expectDecision(nowUs: Micros): void {
@@ -92,7 +77,7 @@ export class VirtualScaling {
       change.kind === 'become'
         ? { atUs, kind: 'become', pool, to: this.poolOf(change.to) }
         : { atUs, kind: change.kind, pool };
-    for (let i = 0; i < change.count; i++) this.parts.onChange(one, atUs);
+    for (let i = 0; i < change.count; i++) this.parts.membership.change(one, atUs);
     this.events.push({ atUs, ...change });
   }
 
@@ -101,8 +86,8 @@ export class VirtualScaling {
   }
 
   private scrape(nowUs: Micros): ClusterSample {
-    const { replicas, stages, meter } = this.parts;
-    const present = replicas.filter(({ isGone }) => !isGone);
+    const { membership, stages, meter } = this.parts;
+    const present = membership.replicas.filter(({ isGone }) => !isGone);
     const queued = { prefill: 0, decode: 0, aggregated: 0 };
     for (const role of ROLES) queued[role] = stages[role].waiting;
     return {

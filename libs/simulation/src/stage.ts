@@ -12,6 +12,7 @@ import { prefillUs } from '@baton/step-time';
 import { rowName, type Workload } from '@baton/workload';
 import { EngineViews, type VirtualEngineView } from './engine-views';
 import { TakingOrder } from './taking-order';
+import { NONE, type Trips } from './trips';
 import type { VirtualEngine } from './virtual-engine';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -25,10 +26,9 @@ export interface StageParts {
   readonly kvPool: KvPoolTerms | undefined;
   /** Time for which loads are cached before they are read again; unset: 0. */
   readonly metricsIntervalUs?: Micros | undefined;
-  /** Brings a row into an engine that has room for it. */
-  readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
-  /** The engine of the row leaves before it takes the row. */
-  readonly onStranded: (row: number, nowUs: Micros) => void;
+  /** All engines of the cluster. */
+  readonly cluster: readonly VirtualEngine[];
+  readonly trips: Trips;
 }
 
 /** The age of a row, and the targets of its SLO class. */
@@ -45,8 +45,6 @@ export class VirtualStage {
   readonly engines: VirtualEngine[] = [];
   private readonly shared = new RowQueue();
   private directed = 0;
-  /** For each row, the engine that was chosen at its arrival, and the tokens to compute there. */
-  private readonly expected = new Map<number, { engine: VirtualEngine; uncached: number }>();
   private readonly order = new TakingOrder<VirtualEngine>();
   private readonly views: EngineViews;
   private readonly context: Mutable<AdmissionContext>;
@@ -86,50 +84,59 @@ export class VirtualStage {
   /** Prompt tokens of those in the shared queue. */
   sharedTokens = 0;
 
-  add(engine: VirtualEngine, nowUs: Micros): void {
+  add(engine: VirtualEngine): void {
     const { engineId } = engine;
     const { options } = engine.pool;
     this.engines.push(engine);
     this.order.add(engine);
     this.views.add(engine);
     this.parts.prefixes?.join(engineId, options.numBlocks * options.blockSize);
-    this.refill(engine, nowUs);
   }
 
-  /** Removes an engine: it takes no more requests, and its waiting requests go to others. */
-  remove(engine: VirtualEngine, nowUs: Micros): void {
+  /**
+   * Removes an engine: it takes no more requests. Returns the rows that waited for it; they must go
+   * to others.
+   */
+  remove(engine: VirtualEngine): number[] {
     const at = this.engines.indexOf(engine);
-    if (at < 0) return;
+    if (at < 0) return [];
     this.engines.splice(at, 1);
     this.order.remove(engine);
     this.views.remove(at);
     this.parts.prefixes?.leave(engine.engineId);
     const { directed } = engine;
     this.directed -= directed.length;
-    const stranded = Array.from({ length: directed.length }, () => engine.takeDirected());
-    for (const row of stranded) this.parts.onStranded(row, nowUs);
+    return Array.from({ length: directed.length }, () => engine.takeDirected());
   }
 
-  /** Puts the row into the shared queue; an engine with room takes it. */
-  share(row: number, nowUs: Micros): void {
+  /**
+   * Puts the row into the shared queue. Returns the engine with room that takes it at once;
+   * undefined when it waits.
+   */
+  share(row: number, nowUs: Micros): VirtualEngine | undefined {
     this.shared.push(row);
     this.sharedTokens += this.parts.workload.promptTokens[row]!;
-    if (this.shared.length > 1) return;
+    if (this.shared.length > 1) return undefined;
     const engine = this.order.next(nowUs);
-    if (engine !== undefined) this.take(engine, nowUs);
+    if (engine !== undefined) this.takeShared(engine);
+    return engine;
   }
 
-  /** Sends the row to one engine. It counts there as the tokens that are probably not cached. */
-  direct(row: number, engine: VirtualEngine, nowUs: Micros): void {
-    const expected = this.forget(row);
-    if (expected?.engine === engine) engine.direct(row, expected.uncached);
-    else {
-      const uncached = this.noteSent(row, engine);
-      engine.direct(row, uncached);
-      this.views.sent(engine, uncached);
+  /**
+   * Puts the row into the queue of one engine. It counts there as the tokens that are probably not
+   * cached.
+   */
+  direct(row: number, engine: VirtualEngine): void {
+    const { expectedAt, uncached } = this.parts.trips;
+    if (expectedAt[row] === engine.index) {
+      this.forget(row);
+      engine.direct(row, uncached[row]!);
+    } else {
+      const tokens = this.noteSent(row, engine);
+      engine.direct(row, tokens);
+      this.views.sent(engine, tokens);
     }
     this.directed++;
-    this.refill(engine, nowUs);
   }
 
   /**
@@ -137,19 +144,21 @@ export class VirtualStage {
    * prompt counts there, as in the router of a live API.
    */
   expect(row: number, engine: VirtualEngine): void {
+    const { expectedAt, uncached } = this.parts.trips;
     this.forget(row);
-    this.expected.set(row, { engine, uncached: this.noteSent(row, engine) });
+    expectedAt[row] = engine.index;
+    uncached[row] = this.noteSent(row, engine);
     this.countExpected(row, engine, 1);
     this.views.sent(engine, this.parts.workload.promptTokens[row]!);
   }
 
-  /** The row is no longer expected; returns where it was. */
-  forget(row: number): { engine: VirtualEngine; uncached: number } | undefined {
-    const expected = this.expected.get(row);
-    if (expected === undefined) return undefined;
-    this.expected.delete(row);
-    this.countExpected(row, expected.engine, -1);
-    return expected;
+  /** The row, if it was expected, is so no longer. */
+  forget(row: number): void {
+    const { cluster, trips } = this.parts;
+    const at = trips.expectedAt[row]!;
+    if (at === NONE) return;
+    trips.expectedAt[row] = NONE;
+    this.countExpected(row, cluster[at]!, -1);
   }
 
   /** The policy's view of the stage for placing the row; one object, valid until the next call. */
@@ -167,15 +176,12 @@ export class VirtualStage {
     return this.contextFor(row, nowUs);
   }
 
-  /** Call it when the engine may have room again. */
-  refill(engine: VirtualEngine, nowUs: Micros): void {
-    if (!engine.isReady) return;
-    const { directed } = engine;
-    while (directed.length > 0 && engine.hasRoom(nowUs)) {
-      this.directed--;
-      this.bring(engine.takeDirected(), engine, nowUs);
-    }
-    while (this.shared.length > 0 && engine.hasRoom(nowUs)) this.take(engine, nowUs);
+  /** The next row that the engine takes; NONE when nothing waits or it has no room. */
+  next(engine: VirtualEngine, nowUs: Micros): number {
+    const hasDirected = engine.directed.length > 0;
+    if (!hasDirected && this.shared.length === 0) return NONE;
+    if (!engine.isReady || !engine.hasRoom(nowUs)) return NONE;
+    return hasDirected ? this.takeDirected(engine) : this.takeShared(engine);
   }
 
   private countExpected(row: number, { expected, ranked }: VirtualEngine, by: 1 | -1): void {
@@ -212,15 +218,19 @@ export class VirtualStage {
     request.blockCount = promptBlocks(request.promptTokens, contentBlockTokens, listed);
   }
 
-  private take(engine: VirtualEngine, nowUs: Micros): void {
-    this.order.moveToEnd(engine);
-    const row = this.shared.shift();
-    this.sharedTokens -= this.parts.workload.promptTokens[row]!;
-    this.bring(row, engine, nowUs);
+  private takeDirected(engine: VirtualEngine): number {
+    this.directed--;
+    const row = engine.takeDirected();
+    engine.room.observe(this.parts.workload.promptTokens[row]!);
+    return row;
   }
 
-  private bring(row: number, engine: VirtualEngine, nowUs: Micros): void {
-    engine.room.observe(this.parts.workload.promptTokens[row]!);
-    this.parts.enter(row, engine, nowUs);
+  private takeShared(engine: VirtualEngine): number {
+    this.order.moveToEnd(engine);
+    const row = this.shared.shift();
+    const tokens = this.parts.workload.promptTokens[row]!;
+    this.sharedTokens -= tokens;
+    engine.room.observe(tokens);
+    return row;
   }
 }

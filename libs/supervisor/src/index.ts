@@ -19,13 +19,5 @@ export {
 } from './supervised-process';
 export { Supervisor } from './supervisor';
 export { WorkerStarter } from './worker-starter';
-export {
-  autoscalerName,
-  configuredAutoscaler,
-  demandOf,
-  objectivesOf,
-  scaleBounds,
-  withStart,
-} from './scaling/configured-autoscaler';
 export { LiveAutoscaler } from './scaling/live-autoscaler';
 export { liveAutoscaler } from './scaling/live';

@@ -1,4 +1,4 @@
-import { type BatonConfig, UsageError } from '@baton/config';
+import { type BatonConfig, scaleBounds, UsageError } from '@baton/config';
 import { SCHEDULING_NAMES } from '@baton/engine';
 import {
   FLOW_POLICY_KINDS,
@@ -7,7 +7,6 @@ import {
   type PolicyDecision,
 } from '@baton/policies';
 import type { Stage } from '@baton/contract';
-import { scaleBounds } from '@baton/supervisor';
 import {
   timedAdmission,
   timedDecodePlacement,

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import {
   type BatonConfig,
+  configuredAutoscaler,
+  configuredChanges,
   isScaled,
   modelNotes,
   readAdminKey,
@@ -8,6 +10,7 @@ import {
   readCertificate,
   resolveConfig,
   textFilesOf,
+  withStart,
 } from '@baton/config';
 import { countRanks } from '@baton/simulation';
 import {
@@ -27,7 +30,6 @@ import {
   WorkerStarter,
 } from '@baton/supervisor';
 import type { Broker } from '@baton/transport';
-import { configuredChanges } from '@baton/engine-host';
 import { obtainBroker } from './broker';
 import type { FollowedChanges } from './follow-changes';
 import { outliveLostLines } from '../lost-output';
@@ -86,7 +88,6 @@ async function resolveUpConfig(topology: string | undefined, flags: UpFlags): Pr
   for (const note of [...resolved.notes, ...modelNotes(resolved.config)]) say(note);
   const { min, max } = resolved.config;
   if (!isScaled(resolved.config) && (min ?? max) === undefined) return resolved.config;
-  const { configuredAutoscaler, withStart } = await import('@baton/supervisor');
   const config = withStart(resolved);
   if (config.role === undefined) configuredAutoscaler(config, enginesOf(config));
   return config;

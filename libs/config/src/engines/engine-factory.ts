@@ -114,11 +114,10 @@ function resolve(config: BatonConfig, sourceTp: number, stage: Stage): EngineSet
 
 /**
  * The rule of vLLM: ranks of a mixture of experts exchange tokens in every layer, so they step
- * together. Ranks of a dense model share nothing. Batches of several pipeline stages have no common
- * boundary, so ranks step independently there.
+ * together. Ranks of a dense model share nothing.
  */
-function lockstepOf({ model, pp, dp = 1 }: EnginePlacement): Pick<EngineSetup, 'lockstepRanks'> {
-  const steps = dp > 1 && pp === 1 && expertLayers(model) > 0;
+function lockstepOf({ model, dp = 1 }: EnginePlacement): Pick<EngineSetup, 'lockstepRanks'> {
+  const steps = dp > 1 && expertLayers(model) > 0;
   return steps ? { lockstepRanks: dp } : {};
 }
 
@@ -223,18 +222,20 @@ function buildScheduling({ schedulingPolicy: named, seed }: BatonConfig, stage: 
 
 function hostTierOptions(
   config: BatonConfig,
-  { model, tp }: EnginePlacement,
+  { model, tp, pp = 1 }: EnginePlacement,
 ): Pick<EngineOptions, 'hostTier'> {
   const { kvOffloadingSize: gib, kvOffloadingBandwidth, blockSize } = config;
   if (gib === 0) return {};
-  const bytesPerBlock = kvBytesPerToken(model, tp) * blockSize;
-  const blocks = Math.floor((gib * 2 ** 30) / (bytesPerBlock * tp));
+  const bytesOfRanks = kvBytesPerToken(model, tp) * blockSize * tp;
+  const blocks = Math.floor((gib * 2 ** 30) / bytesOfRanks);
   if (blocks === 0) {
     throw new UsageError(
       `kv_offloading_size (${gib} GiB) must hold at least one KV block, which takes ` +
-        `${bytesPerBlock * tp} bytes.`,
+        `${bytesOfRanks} bytes.`,
     );
   }
+  // Every stage loads the part of its own layers at the same time.
+  const bytesPerBlock = bytesOfRanks / (tp * pp);
   return { hostTier: { blocks, bytesPerBlock, bytesPerSecond: kvOffloadingBandwidth * 1e9 } };
 }
 

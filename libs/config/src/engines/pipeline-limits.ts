@@ -22,12 +22,6 @@ function limitOf(config: BatonConfig, stage: Stage): string | undefined {
       'simulated, refuses pipeline stages; use aggregated engines (4A)'
     );
   }
-  if (config.numSpeculativeTokens > 0) {
-    return 'excludes num_speculative_tokens: drafts are not modelled across stages';
-  }
-  if (config.kvOffloadingSize > 0) {
-    return 'excludes kv_offloading_size: loading KV is not modelled in stages';
-  }
   if (config.logSteps !== undefined) {
     return 'excludes log_steps: steps overlap, so the time of one fits no step-time model';
   }

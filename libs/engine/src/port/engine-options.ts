@@ -122,8 +122,7 @@ export interface EngineOptions {
   /** Speculative decoding. Unset: each step gives one token per sequence. */
   readonly speculation?: SpeculationOptions;
   /**
-   * Form the batch of a step while the one before runs, as vLLM's `async_scheduling`. Without
-   * effect with pipeline stages. Unset: false.
+   * Form the batch of a step while the one before runs, as vLLM's `async_scheduling`. Unset: false.
    */
   readonly asyncScheduling?: boolean;
   readonly stepTime: StepTimeModel;

@@ -1,8 +1,7 @@
 import type { Slo } from '@baton/analysis';
 import type { ClusterScaling } from '@baton/simulation';
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, configuredAutoscaler, objectivesOf } from '@baton/config';
 import { parseTopology } from '@baton/policies';
-import { configuredAutoscaler, objectivesOf } from '@baton/supervisor';
 
 /** The value of the dimension `autoscaler` for fleets whose engines stay. */
 const UNSCALED = 'none';

@@ -1,7 +1,6 @@
 import { simulate } from '../driver';
-import { type BatonConfig, defaultConfig, UsageError } from '@baton/config';
+import { type BatonConfig, configuredChanges, defaultConfig, UsageError } from '@baton/config';
 import { parseChanges } from '@baton/policies';
-import { configuredChanges } from '@baton/engine-host';
 import { WorkloadBuilder } from '@baton/workload';
 import { describe, expect, it } from 'vitest';
 import { membershipChanges, mostGpus } from './membership-changes';

@@ -45,12 +45,31 @@ describe('engines with pipeline stages on the virtual clock', () => {
     expect(itl.sumUs).toBe(span);
   });
 
-  it('refuse hand-over, drafts and host memory, with a reason', () => {
+  it('draft, and load KV from host memory', () => {
+    const drafting = simulate(scenario({ numSpeculativeTokens: 3, speculativeAcceptanceRate: 1 }));
+    const plain = simulate(scenario({}));
+    expect(drafting.log.outputTokens.every((tokens) => tokens === 50)).toBe(true);
+    expect(drafting.steps).toBeLessThan(0.75 * plain.steps);
+    const host = simulate(
+      scenario({ kvOffloadingSize: 10, numGpuBlocksOverride: 200 }, 200, 1_000),
+    );
+    expect(host.engines.reduce((sum, { finished }) => sum + finished, 0)).toBe(200);
+  });
+
+  it('step together when they are ranks of a mixture of experts', () => {
+    const { pools } = scenario({
+      topology: '1A',
+      model: 'mixtral-8x7b',
+      tensorParallelSize: 2,
+      dataParallelSize: 2,
+    });
+    expect(pools[0]!.dataParallel).toEqual({ size: 2, isLockstep: true });
+  });
+
+  it('refuse hand-over, with a reason', () => {
     const refused = (overrides: Partial<BatonConfig>) => () => scenario(overrides);
     expect(refused({ topology: '1P1D' })).toThrow(UsageError);
     expect(refused({ topology: '1P1D' })).toThrow('use aggregated engines');
-    expect(refused({ numSpeculativeTokens: 2 })).toThrow('num_speculative_tokens');
-    expect(refused({ kvOffloadingSize: 10 })).toThrow('kv_offloading_size');
     expect(refused({ stepTime: 'calibrated' })).toThrow('pipeline_parallel_size to 1');
     expect(refused({ pipelineParallelSize: 33 })).toThrow('32 layers');
   });

@@ -1,8 +1,7 @@
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, configuredAutoscaler } from '@baton/config';
 import { parseTopology, type PolicyFault, liveWatch } from '@baton/policies';
 import { baseUrl } from '../readiness';
 import type { LiveMembership } from '@baton/engine-host';
-import { configuredAutoscaler } from './configured-autoscaler';
 import { LiveAutoscaler } from './live-autoscaler';
 import { fetchPage, readPage } from './scrape';
 

@@ -1,10 +1,9 @@
 import { summarise, type Summary } from '@baton/analysis';
 import { type ClusterScenario, simulate, mostGpus } from '@baton/simulation';
-import { flagName, UsageError } from '@baton/config';
+import { configuredAutoscaler, flagName, UsageError } from '@baton/config';
 import { usToSeconds } from '@baton/kernel';
 import { parseTopology, PolicyError } from '@baton/policies';
 import { type PreparedReplay, prepareReplay } from '@baton/replay';
-import { configuredAutoscaler } from '@baton/supervisor';
 import {
   type GivenReplayFlags,
   readReplayFlags,

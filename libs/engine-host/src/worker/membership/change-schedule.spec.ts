@@ -1,4 +1,4 @@
-import { type BatonConfig, defaultConfig, UsageError } from '@baton/config';
+import { type BatonConfig, defaultConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
 import { createLogger } from '@baton/telemetry';
 import { attachInProcess, InProcessHub, type Transport } from '@baton/transport';
@@ -7,7 +7,6 @@ import { ManualWallClock } from '../../../../clock/test/manual-wall-clock';
 import { STAGE_WAYS } from '../../../test/stage-ways';
 import { WorkerHosts } from '../worker-hosts';
 import { ChangeSchedule } from './change-schedule';
-import { configuredChanges } from './configured-changes';
 import { LiveMembership } from './membership';
 
 const SECOND = 1_000_000;
@@ -123,20 +122,5 @@ describe('a schedule of a live cluster', () => {
     schedule.stop();
     await wall.advance(3 * SECOND);
     expect(await counts()).toBe('2P3D0A');
-  });
-});
-
-describe('configuredChanges', () => {
-  it('are none unless set', () => {
-    expect(configuredChanges(defaultConfig())).toEqual([]);
-  });
-
-  it.each([
-    ['20:+1D', 'changes: Change "20:+1D" is not understood'],
-    ['20s:-2D', 'changes: At 20s this change removes 2 of 2'],
-  ])('are refused when they are %s', (changes, sentence) => {
-    const config = defaultConfig({ topology: '2P2D', changes });
-    expect(() => configuredChanges(config)).toThrow(UsageError);
-    expect(() => configuredChanges(config)).toThrow(sentence);
   });
 });

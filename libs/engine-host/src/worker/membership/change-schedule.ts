@@ -1,9 +1,8 @@
 import type { WallClock } from '@baton/clock';
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, configuredChanges } from '@baton/config';
 import { reasonOf } from '@baton/kernel';
 import { formatChanges, parseTopology, type ScheduledChange, type Topology } from '@baton/policies';
 import { carryOut } from './carry-out';
-import { configuredChanges } from './configured-changes';
 import type { LiveMembership } from './membership';
 import { WallPace } from './wall-pace';
 

@@ -1,27 +1,27 @@
 import { truncate } from '@baton/kernel';
-import type { ChunksInFlight } from './chunks-in-flight';
-import type { RunnerParts } from './runner';
+import type { FlightParts } from './batch-queue';
+import type { Flight } from './flight';
 import type { EngineSequence } from '../sequence';
 
 /**
- * The sequences of a step whose tokens are counted when it begins, because the next batch of their
- * decode set is formed before it ends. They are reported when it has ended.
+ * The tokens of a step: counted when it ends, or with async scheduling when it begins, because the
+ * next batch of its decode set is formed before it ends. They are reported when it has ended.
  *
- * A sequence that ends by its limit is left out of that next batch. One that stops, or that ends
- * within a burst, still has a row there, whose output is dropped. Both keep their slot and blocks
- * until the last step has ended.
+ * With async scheduling a sequence that ends by its limit is left out of that next batch. One that
+ * stops, or that ends within a burst, still has a row there, whose output is dropped. Both keep
+ * their slot and blocks until the last step has ended.
  */
-export class CountedAhead {
+export class StepCount {
   /** Sequences that the step admitted with KV from elsewhere; their first tokens come with it. */
-  readonly joined: EngineSequence[] = [];
+  private readonly joined: EngineSequence[] = [];
   /** Sequences whose prompts end with the step. */
   private readonly promptsDone: EngineSequence[] = [];
-  /** Sequences that end with the step. The next batch was formed before their end was known. */
+  /** Sequences that end with the step, which the next batch may have been formed with. */
   readonly stopping: EngineSequence[] = [];
   /** Sequences of these that ended as prompts to be held. */
   readonly held: EngineSequence[] = [];
 
-  constructor(private readonly parts: RunnerParts) {}
+  constructor(private readonly parts: FlightParts) {}
 
   clear(): void {
     truncate(this.joined, 0);
@@ -30,16 +30,18 @@ export class CountedAhead {
     truncate(this.held, 0);
   }
 
-  /** Counts the step that begins, with the current decode set and these chunks of prompts. */
-  count(chunks: ChunksInFlight): void {
-    const { former, decode, speculation, accounts } = this.parts;
-    const { batch } = former;
-    // The handle of one that was aborted since the batch was formed may name another sequence.
-    for (const seq of batch.joined) if (!hasEnded(seq)) this.joined.push(seq);
+  /** Counts the step of this batch, whose decode set is the current one. */
+  count(flight: Flight): void {
+    const { decode, speculation, accounts } = this.parts;
+    const { joined, joinedRanks } = flight;
+    for (let i = 0; i < joined.length; i++) {
+      // One that was aborted since the batch was formed may be another sequence by now.
+      if (joined[i]!.isRunning && joined[i]!.rank === joinedRanks[i]) this.joined.push(joined[i]!);
+    }
     decode.current.advance();
-    if (speculation === undefined) batch.countResumed();
+    if (speculation === undefined) countResumed(flight.resumed);
     else speculation.giveBursts(decode.current, accounts);
-    if (chunks.prompts.length > 0) this.endPrompts(chunks);
+    if (flight.prompts.length > 0) this.endPrompts(flight);
     this.takeEnded();
   }
 
@@ -95,7 +97,7 @@ export class CountedAhead {
   }
 
   /** Counts the chunks of a step that has ended. */
-  countChunks({ prompts, ranks, reached }: ChunksInFlight): void {
+  countChunks({ prompts, ranks, reached }: Flight): void {
     const { blocks, accounts } = this.parts;
     for (let i = 0; i < prompts.length; i++) {
       const seq = prompts[i]!;
@@ -108,7 +110,7 @@ export class CountedAhead {
   }
 
   /** Handles sequences whose prompt ends with the step: they decode in the next batch. */
-  private endPrompts({ prompts, ranks, reached }: ChunksInFlight): void {
+  private endPrompts({ prompts, ranks, reached }: Flight): void {
     for (let i = 0; i < prompts.length; i++) {
       const seq = prompts[i]!;
       if (seq.state !== 'prefilling' || seq.rank !== ranks[i]) continue;
@@ -133,7 +135,7 @@ export class CountedAhead {
     seq.padding = 0;
   }
 
-  /** Members that get their last token with the step that begins. */
+  /** Members that get their last token with the step. */
   private takeEnded(): void {
     const { former, decode } = this.parts;
     const { current } = decode;
@@ -178,4 +180,9 @@ export class CountedAhead {
 /** True when the sequence was aborted. */
 function hasEnded({ state }: EngineSequence): boolean {
   return state === 'gone' || state === 'leaving';
+}
+
+/** Sequences that the batch before this one left out get a token again. */
+function countResumed(resumed: readonly EngineSequence[]): void {
+  for (const seq of resumed) if (seq.state === 'decoding') seq.burst = 0;
 }

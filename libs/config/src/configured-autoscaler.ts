@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { type Micros, RandomStream, secondsToUs, usToSeconds } from '@baton/kernel';
 import {
   Autoscaler,
   AutoscalerError,
@@ -29,16 +30,13 @@ import {
   STRICT,
   type Topology,
 } from '@baton/policies';
-import {
-  type BatonConfig,
-  isScaled,
-  ownPolicy,
-  type ResolvedConfig,
-  startupSeconds,
-  UsageError,
-  engineSetup,
-} from '@baton/config';
-import { type Micros, RandomStream, secondsToUs, usToSeconds } from '@baton/kernel';
+import type { BatonConfig } from './config';
+import { engineSetup } from './engines/engine-factory';
+import { ownPolicy } from './own-policy-file';
+import type { ResolvedConfig } from './resolve-config';
+import { startupSeconds } from './startup';
+import { isScaled } from './tables/autoscaling';
+import { UsageError } from './usage-error';
 
 /** Objectives of requests, µs. */
 interface ObjectivesUs {

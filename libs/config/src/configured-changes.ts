@@ -1,4 +1,3 @@
-import { type BatonConfig, startupSeconds, UsageError } from '@baton/config';
 import { secondsToUs } from '@baton/kernel';
 import {
   ChangesError,
@@ -7,6 +6,9 @@ import {
   parseTopology,
   type ScheduledChange,
 } from '@baton/policies';
+import type { BatonConfig } from './config';
+import { startupSeconds } from './startup';
+import { UsageError } from './usage-error';
 
 /**
  * The configured changes of the topology, in order of time; empty when `changes` is not set.

@@ -1,4 +1,5 @@
-import { type BatonConfig, defaultConfig, UsageError } from '@baton/config';
+import { type BatonConfig, defaultConfig } from './config';
+import { UsageError } from './usage-error';
 import { describe, expect, it } from 'vitest';
 import { configuredAutoscaler } from './configured-autoscaler';
 

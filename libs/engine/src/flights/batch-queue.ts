@@ -1,0 +1,402 @@
+import { assert, type Micros } from '@baton/kernel';
+import type { BatchAggregates, StepScatter } from '@baton/step-time';
+import type { Accounts } from '../accounts';
+import type { Scheduler } from '../scheduler';
+import { type DecodeSets, NO_VERSION } from '../decode-set';
+import { DecodeTimeline } from './decode-timeline';
+import { Flight } from './flight';
+import type { StepShare } from '../lockstep/lockstep';
+import type { EngineOptions } from '../port/engine-options';
+import type { EngineSequence } from '../sequence';
+import type { SequenceBlocks } from '../sequence-blocks';
+import type { Speculation } from '../speculation';
+import { StagePasses } from './stage-passes';
+import { StepCount } from './step-count';
+import type { StepRecord } from '../step-record';
+import type { WaitingQueue } from '../waiting-queue';
+
+export interface FlightParts {
+  readonly options: EngineOptions;
+  readonly former: Scheduler;
+  readonly decode: DecodeSets;
+  readonly blocks: SequenceBlocks;
+  readonly accounts: Accounts;
+  readonly record: StepRecord;
+  readonly queue: WaitingQueue;
+  readonly speculation: Speculation | undefined;
+  /** Undefined when steps do not scatter. */
+  readonly scatter: StepScatter | undefined;
+}
+
+/**
+ * The batches in flight, as vLLM's `EngineCore.step_with_batch_queue` queues them: one for each
+ * pipeline stage, and with async scheduling one more, which is formed when a step begins, with
+ * placeholders for the tokens of that step. The step under way is that of the oldest batch. Without
+ * stages and async scheduling this is `EngineCore.step`.
+ *
+ * Batch n has decode set n modulo the number of stages. A batch in which nothing could run takes a
+ * place too, and leaves it at once when it is the oldest.
+ *
+ * With one stage, a timeline lays the steps of an unchanged decode batch end to end, so one call
+ * may cover several; any other step is timed by itself.
+ */
+export class BatchQueue {
+  private readonly stages: number;
+  /** Steps that are counted before they end: 1 with async scheduling, else 0. */
+  private readonly lag: number;
+  private readonly flights: readonly Flight[];
+  /** Number of the oldest batch in the queue, and of the next one to form. */
+  private oldest = 0;
+  private next = 0;
+  /** The batch that was formed last, while its chunks are not in flight yet. */
+  private unsent: Flight | undefined;
+  private readonly step: StepCount;
+  private readonly timeline: DecodeTimeline;
+  /** Undefined with one stage. */
+  private readonly passes: StagePasses | undefined;
+  /** True when a first token gets its jitter as the last token given. */
+  private readonly hasJitter: boolean;
+  private startUs: Micros = 0;
+  private endUs: Micros = 0;
+  /** Steps under way from now on; 0 when none is. */
+  private ahead = 0;
+  /** Steps since `startUs` that had ended when an extended step was cut. */
+  private done = 0;
+  /** Whether the boundaries of the step under way follow from the timeline. */
+  private isLaid = false;
+  /** Version of the decode set when the step under way began. */
+  private version = NO_VERSION;
+
+  constructor(private readonly parts: FlightParts) {
+    const { options, decode, former, record } = parts;
+    const { stepTime, asyncScheduling } = options;
+    this.stages = decode.all.length;
+    this.lag = asyncScheduling === true ? 1 : 0;
+    const places = this.stages + this.lag;
+    this.flights = Array.from({ length: places }, () => new Flight(decode.current));
+    this.step = new StepCount(parts);
+    this.timeline = new DecodeTimeline(stepTime, decode.current);
+    this.passes = stepTime.pipeline && new StagePasses(stepTime.pipeline);
+    this.hasJitter = stepTime.tokenJitterUs !== undefined;
+    former.formsAhead = this.lag > 0;
+    if (this.lag > 0) record.batch = former.batch;
+  }
+
+  /** True between `begin` and `land`. */
+  get isUnderWay(): boolean {
+    return this.ahead > 0;
+  }
+
+  /** True when a batch was formed whose step has not begun. */
+  get hasFormed(): boolean {
+    for (let n = this.firstWaiting; n < this.next; n++) if (this.flightOf(n).isFormed) return true;
+    return false;
+  }
+
+  /**
+   * @throws InvariantError when several steps are under way, because a change would invalidate
+   * them.
+   */
+  assertMayChange(): void {
+    assert(this.ahead <= 1, 'an extended step must be cut before anything changes');
+  }
+
+  /** @param hasOwnEnd  false: `endAt` will set the end of the step */
+  begin(startUs: Micros, hasOwnEnd = true): Micros | undefined {
+    const { record } = this.parts;
+    assert(this.ahead === 0, 'a step is under way already');
+    if (record.isRead) record.clear();
+    this.fill(startUs);
+    const flight = this.flightOf(this.oldest);
+    if (!flight.isFormed && !record.hasDismissed) return undefined;
+    this.startUs = startUs;
+    this.ahead = 1;
+    this.done = 0;
+    this.isLaid = hasOwnEnd && this.mayLay(flight) && this.timeline.lay(startUs);
+    if (!this.isLaid) this.timeline.break();
+    if (hasOwnEnd) this.endUs = this.isLaid ? this.timeline.endUs(1) : this.timedEndUs(flight);
+    this.version = flight.set.version;
+    if (this.lag > 0) this.countAhead();
+    return this.endUs;
+  }
+
+  /** These three are as in LockstepRank. */
+  form(startUs: Micros): number | undefined {
+    if (this.begin(startUs, false) === undefined) return undefined;
+    const { isFormed, sums } = this.flightOf(this.oldest);
+    return isFormed ? sums.prefillTokens + sums.decodeSeqs + sums.draftTokens : 0;
+  }
+
+  endBeside({ paddingTokens, expertTokens }: StepShare): Micros {
+    const flight = this.flightOf(this.oldest);
+    const { sums } = flight;
+    // Padding tokens attend to nothing.
+    const decodeSeqs = sums.decodeSeqs + paddingTokens;
+    return this.timedEndUs(flight, { ...sums, decodeSeqs, expertTokens });
+  }
+
+  endAt(endUs: Micros): void {
+    assert(this.ahead === 1 && !this.isLaid, 'no step without an end is under way');
+    this.endUs = endUs;
+    this.passes?.holdUntil(endUs);
+  }
+
+  extend(untilUs: Micros, withFirstTokens: boolean): Micros {
+    assert(this.ahead === 1, 'only a single step under way is extended');
+    if (this.endUs >= untilUs || !this.mayLeap(withFirstTokens)) return this.endUs;
+    const { timeline, lag } = this;
+    const { decode, blocks, queue } = this.parts;
+    const { current } = decode;
+    // A sequence is not in the batch formed ahead of its end, so that batch can admit another.
+    const hasWaiting = queue.size + queue.unreservedSize > 0;
+    const alike = current.stepsToFinish - (lag > 0 && hasWaiting ? 1 : 0);
+    let steps = Math.min(alike, timeline.stepsWithinLimit());
+    if (untilUs !== Infinity) steps = Math.min(steps, timeline.stepsUntil(untilUs));
+    // The batch formed after the last of these steps needs blocks too.
+    const further = Math.max(0, steps - 1 + lag);
+    this.setAhead(1 + current.stepsFed(further, blocks.pool.freeBlocks));
+    return this.endUs;
+  }
+
+  cut(atUs: Micros): Micros {
+    assert(this.ahead >= 1, 'no step is under way');
+    if (this.ahead === 1) return this.endUs;
+    this.complete(this.begunBy(atUs) - 1);
+    this.setAhead(1);
+    return this.endUs;
+  }
+
+  /** Counts all but the last of the steps under way: tokens and blocks. */
+  completeAllButLast(): void {
+    assert(this.ahead >= 1, 'no step is under way');
+    this.complete(this.ahead - 1);
+  }
+
+  /** Ends the last of these steps; the current decode set is then the one of its batch. */
+  land(): void {
+    const flight = this.flightOf(this.oldest);
+    const { accounts, decode, record } = this.parts;
+    if (this.lag === 0) this.count(flight);
+    accounts.steps++;
+    if (flight.isFormed) {
+      decode.current = flight.set;
+      accounts.generatedTokens += this.step.tokens();
+      if (this.done === 0) this.step.noteFirstTokens();
+      this.step.countChunks(flight);
+    }
+    this.ahead = 0;
+    this.done++;
+    record.isRead = true;
+    record.startUs = this.startUs;
+    record.previousUs = this.stages > 1 && flight.isFormed ? flight.fromUs : this.startUs;
+    record.endUs = this.endUs;
+    record.steps = this.done;
+    this.leave(flight);
+  }
+
+  /** Takes a sequence that got its last token in that step out of the batch. */
+  nextFinished(): EngineSequence | undefined {
+    return this.step.nextFinished();
+  }
+
+  /** The prompts that ended with that step and are to be held. */
+  get held(): readonly EngineSequence[] {
+    return this.step.held;
+  }
+
+  /** Tokens of a running sequence that are already counted and come with the step under way. */
+  tokensInFlight(seq: EngineSequence): number {
+    return this.ahead > 0 && this.lag > 0 ? this.step.tokensInFlight(seq) : 0;
+  }
+
+  /**
+   * Number of the last batch in flight that may write to the blocks of a sequence; undefined when
+   * none does. Batches that have landed, or are about to, do not count.
+   */
+  lastWriting(seq: EngineSequence): number | undefined {
+    if (!this.hasFormed) return undefined;
+    if (this.parts.former.batch.has(seq)) return this.next - 1;
+    for (let n = this.next - 1; n >= this.firstWaiting; n--) {
+      if (this.flightOf(n).isFormed && this.flightOf(n).hasChunkOf(seq)) return n;
+    }
+    return undefined;
+  }
+
+  /** Number of the oldest batch in flight. */
+  get landing(): number {
+    return this.oldest;
+  }
+
+  boundaryUs(step: number): Micros {
+    assert(this.ahead === 0 && step >= 1 && step <= this.done, 'no such step has ended');
+    return step === this.done ? this.endUs : this.timeline.endUs(step - this.done);
+  }
+
+  /**
+   * Blocks that the extended step under way has taken by `atUs`, beyond those of its first step and
+   * less those freed.
+   */
+  blocksTakenBy(atUs: Micros | undefined): number {
+    if (atUs === undefined || this.ahead <= 1) return 0;
+    const { current } = this.parts.decode;
+    const further = this.begunBy(atUs) - 1;
+    return current.takenAhead(further) - (this.lag > 0 ? current.takenByEnding(further) : 0);
+  }
+
+  private flightOf(batch: number): Flight {
+    return this.flights[batch % this.flights.length]!;
+  }
+
+  private get firstWaiting(): number {
+    return this.oldest + (this.ahead > 0 ? 1 : 0);
+  }
+
+  /** Drops empty batches that are next, and forms one for each stage that has none. */
+  private fill(nowUs: Micros): void {
+    while (this.oldest < this.next && !this.flightOf(this.oldest).isFormed) this.oldest++;
+    while (this.next < this.oldest + this.stages) this.formNext(nowUs);
+    while (!this.flightOf(this.oldest).isFormed && this.hasFormed) {
+      this.oldest++;
+      this.formNext(nowUs);
+    }
+    if (!this.flightOf(this.oldest).isFormed) this.oldest = this.next;
+  }
+
+  private formNext(nowUs: Micros): Flight {
+    const { former, decode, speculation, scatter } = this.parts;
+    const flight = this.flightOf(this.next);
+    // Only batches whose tokens are counted ahead can be followed before they have ended.
+    const isAhead = this.lag > 0 && (this.hasFormed || this.ahead > 0);
+    this.send();
+    flight.set = decode.current = decode.all[this.next % this.stages]!;
+    this.next++;
+    // Sequences that left with a batch of another set may make room for others.
+    if (this.stages > 1) former.touch();
+    flight.isFormed = former.form(nowUs, isAhead);
+    flight.isFed = false;
+    if (!flight.isFormed) return flight;
+    flight.take(former.batch);
+    flight.fromUs = nowUs;
+    // With bursts the contexts do not grow linearly.
+    const isEven = speculation === undefined && scatter === undefined;
+    flight.isPure = isEven && former.batch.chunkTokens === 0 && flight.loadUs === 0;
+    this.unsent = flight;
+    return flight;
+  }
+
+  /** Puts the chunks of the batch that was formed last in flight. */
+  private send(): void {
+    this.unsent?.takeChunks(this.parts.former.batch.prefilling);
+    this.unsent = undefined;
+  }
+
+  private count(flight: Flight): void {
+    this.step.clear();
+    if (!flight.isFormed) return;
+    this.parts.decode.current = flight.set;
+    if (this.unsent === flight) this.send();
+    this.step.count(flight);
+  }
+
+  /** Counts the step that begins, and forms the batch behind all in flight. */
+  private countAhead(): void {
+    const flight = this.flightOf(this.oldest);
+    this.count(flight);
+    if (!flight.isFormed) return;
+    const last = this.formNext(this.startUs);
+    last.isFed = last.set.size > 0;
+  }
+
+  /** The batch leaves the queue; the one formed ahead has the tokens that it needs. */
+  private leave(flight: Flight): void {
+    const last = this.flightOf(this.next - 1);
+    if (last.isFed) last.fromUs = Math.max(last.fromUs, this.endUs);
+    if (!flight.isFormed) return;
+    flight.isFormed = false;
+    this.oldest++;
+  }
+
+  private mayLay({ isFormed, isPure, version, set }: Flight): boolean {
+    if (this.stages > 1 || !isFormed || !isPure) return false;
+    return version === set.version && this.warmupFactor === 1;
+  }
+
+  /** Every batch of the next steps is the same. */
+  private mayLeap(withFirstTokens: boolean): boolean {
+    const { former, record } = this.parts;
+    if (!this.isLaid || former.mayAdmitNext || record.hasDismissed) return false;
+    if (this.lag > 0 && !this.isNextAlike) return false;
+    const hasFirst = this.flightOf(this.oldest).joined.length > 0;
+    return !hasFirst || (withFirstTokens && !this.hasJitter);
+  }
+
+  private get isNextAlike(): boolean {
+    const { isFormed, isPure, set } = this.flightOf(this.oldest + 1);
+    const isSame = isFormed && isPure && set.version === this.version;
+    return isSame && this.step.stopping.length === 0;
+  }
+
+  private setAhead(steps: number): void {
+    this.ahead = steps;
+    this.endUs = this.timeline.endUs(steps - this.lag);
+  }
+
+  /** The number of steps under way that have begun by `atUs`. */
+  private begunBy(atUs: Micros): number {
+    const { timeline, lag } = this;
+    if (timeline.endUs(1 - lag) >= atUs) return 1;
+    return Math.min(this.ahead, lag + timeline.stepsUntil(atUs));
+  }
+
+  private complete(steps: number): void {
+    if (steps === 0) return;
+    const { accounts, decode } = this.parts;
+    const { current } = decode;
+    accounts.generatedTokens += steps * current.size;
+    accounts.steps += steps;
+    if (this.done === 0) this.noteFirst();
+    this.done += steps;
+    if (this.lag === 0) {
+      current.advanceAndGrow(steps);
+      return;
+    }
+    current.advanceAndGrow(steps - 1);
+    this.leave(this.flightOf(this.oldest));
+    this.countAhead();
+  }
+
+  /** Records the first tokens of the first of several steps. */
+  private noteFirst(): void {
+    if (this.lag > 0) {
+      this.step.noteFirstTokens();
+      return;
+    }
+    const { firstTokens } = this.parts.record;
+    for (const seq of this.flightOf(this.oldest).joined) {
+      if (seq.state === 'decoding') firstTokens.push(seq.handle);
+    }
+  }
+
+  private get warmupFactor(): number {
+    const { options, accounts } = this.parts;
+    const { warmupSteps, warmupPenaltyPercent } = options;
+    return accounts.steps < warmupSteps ? 1 + warmupPenaltyPercent / 100 : 1;
+  }
+
+  /** End of a step that is timed by itself; one without a batch takes 1 µs. */
+  private timedEndUs(flight: Flight, batch: BatchAggregates = flight.sums): Micros {
+    const { options, scatter, speculation } = this.parts;
+    const { startUs, warmupFactor, passes } = this;
+    if (!flight.isFormed) return startUs + 1;
+    const factor = scatter?.next(batch.prefillTokens > 0) ?? 1;
+    const draftUs = speculation?.draftUs ?? 0;
+    const { loadUs, fromUs } = flight;
+    if (passes === undefined) {
+      const us = (factor * options.stepTime.stepUs(batch) + draftUs) * warmupFactor + loadUs;
+      return startUs + Math.max(1, Math.round(us));
+    }
+    const extras = { factor: warmupFactor * factor, loadUs, draftUs: draftUs * warmupFactor };
+    // After a pause of the caller, batches that ended before end now.
+    return Math.max(startUs + 1, passes.endUs(fromUs, batch, extras));
+  }
+}
