@@ -39,6 +39,28 @@ export function faultOf({ file, name }: NamedTest): string {
   return isThere ? '' : `${file} has no test named: ${name}`;
 }
 
+/**
+ * The functions that a cell of a table names and that are not there, as in `\`one\`, \`two\` in
+ * \`libs/x.ts\`; \`three\``; a cell without names is a fault itself.
+ *
+ * @param file  where names without a file are
+ */
+export function missingFunctions(cell: string, folder: string, file = ''): string[] {
+  return cell.split(';').flatMap((part) => {
+    const quoted = [...part.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
+    const path = join(folder, quoted.find((text) => text.endsWith('.ts')) ?? file);
+    const names = quoted.filter((text) => !text.endsWith('.ts'));
+    if (names.length === 0 || !existsSync(join(ROOT, path))) return [`nothing there: ${part}`];
+    return names.filter((name) => !declares(path, name)).map((name) => `${path} has no ${name}`);
+  });
+}
+
+/** Whether a line of the file begins a function, method or field of this name. */
+function declares(file: string, name: string): boolean {
+  const words = 'export|function|private|protected|abstract|readonly|get|async';
+  return new RegExp(`^ *(?:(?:${words}) )*${name}(?:\\(|<|:| =)`, 'm').test(read(file));
+}
+
 /** The end of one text and the start of its continuation in the next line. */
 const JOINED_PIECES = /(['"`]) \+\s+\1/g;
 const PLACEHOLDER = /%[a-z]|\$[\w.]+/;

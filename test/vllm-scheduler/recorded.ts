@@ -44,8 +44,9 @@ export const SCHEDULERS: readonly Scheduler[] = [
     name: 'pipeline stages',
     workloadOf: pipelineWorkloadOf,
     file: fileURLToPath(new URL('recorded-pipeline.txt', import.meta.url)),
-    // In the last, one is preempted and another is admitted before the next batch ends.
-    seeds: [...seedsFrom(0, 120).filter((seed) => !NOT_COMPARED.includes(seed)), 544],
+    // 544: one is preempted and another is admitted before the next batch ends. 4842: one is
+    // aborted while its batch is in flight, and the block that its token fills is kept.
+    seeds: [...seedsFrom(0, 120).filter((seed) => !NOT_COMPARED.includes(seed)), 544, 4842],
     decisive: ['watermarkBlocks'],
   },
 ];

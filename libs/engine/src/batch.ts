@@ -70,6 +70,13 @@ export class Batch {
     return this.parts.decode.size + besides;
   }
 
+  /** Visits the running sequences, except those that are left out, in no particular order. */
+  forRunning(visit: (seq: EngineSequence) => void): void {
+    for (const { members } of this.parts.decode.all) members.forEach(visit);
+    this.prefilling.forEach(visit);
+    this.ending.forEach(visit);
+  }
+
   /** Begins the batch of a new step. */
   begin(isAhead: boolean): void {
     this.isAhead = isAhead;

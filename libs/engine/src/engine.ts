@@ -104,8 +104,7 @@ export class Engine implements EnginePort {
     const seq = this.table.add(spec);
     if (this.drawsPerRequest) seq.requestHash = requestHashOf(spec);
     seq.endsByLimit ||= spec.promptTokens + spec.outputTokens === this.options.maxModelLen;
-    if (seq.remoteTokens > 0) this.queue.addUnreserved(seq);
-    else this.queue.addWaiting(seq);
+    this.queue.add(seq, seq.remoteTokens > 0 ? 'unreserved' : 'waiting');
     this.former.touch();
     return seq.admission;
   }
@@ -130,7 +129,7 @@ export class Engine implements EnginePort {
     this.accounts.cached(seq, seq.cachedTokens);
     this.accounts.transferred(seq, present);
     seq.computed = Math.min(present, seq.promptTokens - 1);
-    this.queue.addReady(seq);
+    this.queue.add(seq, 'ready');
     this.former.touch();
   }
 

@@ -112,6 +112,22 @@ describe('an engine with pipeline stages', () => {
     expect(most(3, 8, false)).toBeGreaterThan(most(1, 8, false));
   });
 
+  it('lets others find the block that an aborted request fills with its batch in flight', () => {
+    const options = { promptTokens: 8, blockHashes: [1, 2, 3] };
+    const findsAfter = (tokens: number): number => {
+      const engine = testEngine([100, 100], { maxNumBatchedTokens: 8 });
+      engine.submit('a', { ...options, outputTokens: 8 });
+      engine.submit('b', { outputTokens: 8 });
+      const isBehind = (): boolean => engine.engine.tokensEmitted(engine.handle('b')) < tokens;
+      while (isBehind()) engine.step();
+      engine.engine.abort(engine.handle('a'));
+      engine.submit('c', { promptTokens: 16, blockHashes: [1, 2, 3] });
+      engine.runToRest();
+      return engine.engine.cachedTokens(engine.handle('c'));
+    };
+    expect([findsAfter(3), findsAfter(4)]).toEqual([8, 12]);
+  });
+
   it('gives an aborted request no further token, and frees its blocks at once', () => {
     const engine = testEngine([100, 100], { maxNumBatchedTokens: 8 });
     engine.submit('a', { promptTokens: 24, outputTokens: 2 });

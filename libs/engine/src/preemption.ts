@@ -22,15 +22,12 @@ export class Preemption {
 
   /** The newest sequence (`self.running[-1]`), or the last by the order of the queue. */
   lastInLine(): EngineSequence {
-    const { decode, queue } = this.parts;
+    const { queue } = this.parts;
     let last: EngineSequence | undefined;
-    const consider = (seq: EngineSequence): void => {
+    this.batch.forRunning((seq) => {
       if (last === undefined) last = seq;
       else if (queue.preemptsLast ? isBefore(last, seq) : last.rank < seq.rank) last = seq;
-    };
-    for (const set of decode.all) set.members.forEach(consider);
-    this.batch.prefilling.forEach(consider);
-    this.batch.ending.forEach(consider);
+    });
     return last!;
   }
 
@@ -66,18 +63,21 @@ export class Preemption {
 
   /**
    * Takes a running sequence out of the batch. Returns the tokens whose full blocks others may
-   * find: all computed ones. With batches formed ahead, vLLM leaves out a token that a decode step
-   * under way computes until the next batch has given the sequence room for a further one, because
-   * the token was not known when that step was formed.
+   * find: all computed ones, and the one that a decode step under way computes if it was known when
+   * that step was formed. With batches formed ahead it was not: vLLM then leaves it out until the
+   * next batch has given the sequence room for a further one.
    *
    * @param isInStep its results of the step under way, or of the one that ends, are not known
    */
   leave(seq: EngineSequence, isInStep: boolean): number {
     const isPrompt = seq.state === 'prefilling' || seq.inFlight > 0;
-    if (seq.state === 'decoding') this.parts.decode.of(seq).leave(seq);
+    const isMember = seq.state === 'decoding';
+    const isInFlight = isMember && (isInStep || !this.parts.decode.isCurrent(seq));
+    if (isMember) this.parts.decode.of(seq).leave(seq);
     else this.batch.drop(seq);
+    if (!this.formsAhead) return seq.computed + (isInFlight ? 1 : 0);
     const hasRoom = seq.blocks.length * this.parts.blocks.blockSize > seq.computed;
-    const isUnknown = this.formsAhead && isInStep && !hasRoom && !isPrompt && seq.emitted > 1;
+    const isUnknown = isInStep && !hasRoom && !isPrompt && seq.emitted > 1;
     return seq.computed - (isUnknown ? 1 : 0);
   }
 

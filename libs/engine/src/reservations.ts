@@ -65,8 +65,7 @@ export class Reservations {
     if (isReserved) this.forgetReserved(seq);
     else queue.remove(seq);
     seq.remoteTokens = 0;
-    seq.state = isReserved ? 'ready' : 'waiting';
-    queue.putBack(seq);
+    queue.add(seq, isReserved ? 'ready' : 'waiting');
   }
 
   /** Removes a sequence whose KV is no longer awaited, or that leaves. */
@@ -81,11 +80,13 @@ export class Reservations {
    * (`_inflight_prefill_reserved_blocks`). A reservation leaves them free, because it frees no
    * block itself until its KV has arrived.
    *
-   * @param isDone whether the batch admitted the sequence and computes the whole of it
+   * @param but  sequences of the batch that need no further blocks
    */
-  blocksUnderWay(isDone: (seq: EngineSequence) => boolean): number {
+  blocksUnderWay(but: readonly EngineSequence[]): number {
     let owed = this.owedBlocks + this.draftBlocks;
-    for (const seq of this.batch.prefilling) if (!isDone(seq)) owed += this.remainingOf(seq);
+    for (const seq of this.batch.prefilling) {
+      if (!but.includes(seq)) owed += this.remainingOf(seq);
+    }
     return owed;
   }
 

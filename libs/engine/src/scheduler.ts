@@ -40,14 +40,13 @@ export class Scheduler {
   /** Number of ended steps when new sequences were last received outside of the interval. */
   private receivedAt = 0;
   private admissions = 0;
-  /** Sequences of this rank or a later one were admitted to this batch. */
-  private firstRank = 0;
-  /** With drafts: the admitted sequences whose KV came from elsewhere. */
-  private readonly cameWithKv: EngineSequence[] = [];
   /** Whether the batch computes prompts that were admitted before (`prefill_scheduled`). */
   private hasPrompts = false;
+  /** Whether sequences run that were admitted before. */
   private hasRunning = false;
-  /** LoRA adapters of the batch (`scheduled_loras`). Undefined when they are not limited. */
+  /** Sequences that this batch admits and computes as a whole (not in `_inflight_prefills`). */
+  private readonly wholes: EngineSequence[] = [];
+  /** LoRA adapters of running sequences (`scheduled_loras`). Undefined: they are not limited. */
   private readonly adapters: Set<number> | undefined;
   /** The running sequences whose turn it is, one after the other. */
   private readonly line: EngineSequence[] = [];
@@ -95,21 +94,21 @@ export class Scheduler {
     this.nowUs = nowUs;
     if (batch.chunkTokens > 0) this.receive();
     batch.begin(isAhead);
-    const waiting = queue.size + queue.unreservedSize + this.admitter.deferred;
-    budget.begin(batch.running + waiting);
+    budget.begin(batch.running + queue.length + this.admitter.deferred);
     this.hasPreempted = false;
     if (options.promptsFirst === true && this.formOfPrompts()) return true;
     batch.resume();
     this.scheduleRunning(decode.current);
-    if (!this.hasPreempted && (this.isStale || this.mayAdmitNext)) this.scheduleWaiting();
+    if (!this.hasPreempted && this.mayAdmitNext) this.scheduleWaiting(budget.isUsed);
     return budget.isUsed;
   }
 
   /** SGLang: forms a batch of prompts alone; returns whether there are any to compute. */
   private formOfPrompts(): boolean {
-    const { batch } = this;
+    const { batch, budget } = this;
     this.scheduleRunning(undefined);
-    if (!this.hasPreempted && this.isStale) this.scheduleWaiting();
+    const waits = this.parts.decode.current.size + batch.stalled.length > 0;
+    if (!this.hasPreempted && this.mayAdmitNext) this.scheduleWaiting(budget.isUsed || waits);
     if (batch.chunkTokens === 0) return false;
     batch.stallAll();
     return true;
@@ -127,23 +126,22 @@ export class Scheduler {
     this.turns = decode === undefined ? 'none' : inLine === undefined ? 'together' : 'in line';
     if (inLine === undefined && this.batch.prefilling.length === 0) return;
     const line = this.lineUp(inLine);
-    for (let i = 0; i < line.length; i++) {
-      const seq = line[i]!;
-      if (!mayRun(seq)) continue;
-      if (budget.tokens <= 0) {
-        this.leaveOut(line, i);
-        break;
-      }
-      const computed = this.computedOf(seq);
-      const tokens = this.newTokensOf(seq, computed);
-      if (tokens === 0) continue;
-      if (this.allocateSlots(seq, computed + tokens)) this.run(seq, tokens);
-      else if (mayRun(seq)) {
-        this.leaveOut(line, i);
-        break;
-      }
-    }
+    let next = 0;
+    while (next < line.length && budget.tokens > 0 && this.takeTurn(line[next]!)) next++;
+    for (; next < line.length; next++) this.leaveOut(line[next]!);
     inLine?.hasGrown();
+  }
+
+  /** Runs a sequence if it can. Returns false if this and all behind it are left out. */
+  private takeTurn(seq: EngineSequence): boolean {
+    // A sequence before it may have preempted it.
+    if (!mayRun(seq)) return true;
+    const computed = this.computedOf(seq);
+    const tokens = this.newTokensOf(seq, computed);
+    if (tokens === 0) return true;
+    if (!this.allocateSlots(seq, computed + tokens)) return !mayRun(seq);
+    this.run(seq, tokens);
+    return true;
   }
 
   /**
@@ -279,27 +277,24 @@ export class Scheduler {
     blocks.publish(seq, hasOpenDrafts ? context - seq.burst : context);
   }
 
-  /** Leaves the sequences from this place in line on out of the batch. */
-  private leaveOut(line: readonly EngineSequence[], from: number): void {
-    for (let i = from; i < line.length; i++) {
-      if (line[i]!.state === 'decoding') this.batch.stall(line[i]!);
-    }
+  /** A prompt that gets no chunk is left out as it is. */
+  private leaveOut(seq: EngineSequence): void {
+    if (seq.state === 'decoding') this.batch.stall(seq);
   }
 
   /**
    * `schedule`, "Next, schedule the WAITING requests", those that hold blocks first. The first that
    * finds no tokens or blocks ends the loop.
+   *
+   * @param hasRunning  sequences run that were admitted before
    */
-  private scheduleWaiting(): void {
+  private scheduleWaiting(hasRunning: boolean): void {
     const { batch, budget, skipped, adapters } = this;
     const { queue } = this.parts;
-    this.firstRank = this.admissions;
     this.hasPrompts = batch.chunkTokens > 0;
-    this.hasRunning = budget.isUsed;
-    const { current } = this.parts.decode;
-    const waits = this.turns === 'none' && current.size + batch.stalled.length > 0;
-    if (!this.hasRunning && !waits) this.receive();
-    truncate(this.cameWithKv, 0);
+    this.hasRunning = hasRunning;
+    if (!hasRunning) this.receive();
+    truncate(this.wholes, 0);
     this.admitter.passedOver = 0;
     if (adapters !== undefined) this.findAdapters(adapters);
     let isStuck = false;
@@ -314,7 +309,7 @@ export class Scheduler {
       queue.remove(seq);
       skipped.push(seq);
     }
-    for (const seq of skipped) queue.putBack(seq);
+    for (const seq of skipped) queue.add(seq);
     truncate(skipped, 0);
     this.isStale = (batch.chunkTokens > 0 || !this.mayReceive) && this.hasWaiting;
   }
@@ -382,20 +377,13 @@ export class Scheduler {
     const { blocks, queue, accounts } = this.parts;
     const computed = Math.max(hitTokens, seq.remoteTokens);
     if (!this.fitsWhole(seq, computed)) return false;
-    const isDone = (other: EngineSequence): boolean => this.isDoneAtOnce(other);
-    const spare = this.isAlone ? 0 : this.watermark + this.admitter.blocksUnderWay(isDone);
+    const spare = this.isAlone ? 0 : this.watermark + this.admitter.blocksUnderWay(this.wholes);
     if (!blocks.start(seq, { computed, tokens: computed, spare })) return false;
     queue.remove(seq);
     seq.cachedTokens = hitTokens;
     accounts.query(seq, hitTokens);
     this.admitter.add(seq);
     return true;
-  }
-
-  /** Whether this batch admitted the prompt and computes all of it. */
-  private isDoneAtOnce(seq: EngineSequence): boolean {
-    const isNewcomer = seq.rank >= this.firstRank && !this.cameWithKv.includes(seq);
-    return isNewcomer && seq.computed + seq.chunk >= seq.targetTokens;
   }
 
   private reject(seq: EngineSequence, hitTokens: number): void {
@@ -415,7 +403,9 @@ export class Scheduler {
     const { tokens, padding } = of;
     const decodesAtOnce = isDecodeAtOnce(seq) && draftTokens === 0;
     if (!hasKv(seq)) this.countHit(seq, start);
-    if (seq.state === 'ready' && draftTokens > 0) this.cameWithKv.push(seq);
+    // With drafts, vLLM counts one that was waiting for its KV until the batch is formed.
+    const isCounted = seq.state === 'ready' && draftTokens > 0;
+    if (!isCounted && start + tokens >= seq.targetTokens) this.wholes.push(seq);
     queue.remove(seq);
     this.admitter.settle(seq);
     if (seq.adapter !== 0) this.adapters?.add(seq.adapter);
@@ -464,11 +454,14 @@ export class Scheduler {
     seq.poolTokens = 0;
   }
 
-  /** Records the adapters of the running sequences. O(batch). */
+  /**
+   * Records the adapters of all running sequences, also of those that the batch lacks, because they
+   * can be in a later one. O(running).
+   */
   private findAdapters(adapters: Set<number>): void {
     adapters.clear();
-    for (const { adapter } of this.parts.decode.current.members) adapters.add(adapter);
-    for (const { adapter } of this.batch.prefilling) adapters.add(adapter);
+    this.batch.forRunning(({ adapter }) => adapters.add(adapter));
+    for (const { adapter } of this.batch.stalled) adapters.add(adapter);
     adapters.delete(0);
   }
 
@@ -490,8 +483,7 @@ export class Scheduler {
   }
 
   private get hasWaiting(): boolean {
-    const { queue } = this.parts;
-    return queue.size + queue.unreservedSize > 0;
+    return this.parts.queue.length > 0;
   }
 
   /** True when windows may free blocks in any step, more than it takes. */

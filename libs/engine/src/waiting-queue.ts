@@ -10,15 +10,18 @@ export function isBefore(a: EngineSequence, b: EngineSequence): boolean {
   return a.order < b.order;
 }
 
+/** The states of a sequence in the queue. */
+export type WaitingState = 'waiting' | 'unreserved' | 'ready';
+
 /**
- * All sequences that wait to run: those without blocks (`waiting`), those whose KV came from
- * elsewhere and that already hold their blocks (`ready`), and remote prefills that wait for a
- * reservation (`unreserved`).
+ * All sequences that wait to run: those without blocks (`waiting`, and `unreserved` when their KV
+ * comes from elsewhere), and those that hold blocks for it (`ready`), vLLM's `kv_holding_waiting`.
  */
 export class WaitingQueue {
   private readonly waiting = new SequenceHeap(isBefore);
   private readonly ready = new SequenceHeap(isBefore);
-  private readonly unreserved = new SequenceHeap(isBefore);
+  /** Those of the first kind that wait for a reservation. */
+  unreservedSize = 0;
   /** Tokens that waiting and ready sequences must compute before they generate. */
   tokens = 0;
 
@@ -33,18 +36,21 @@ export class WaitingQueue {
 
   /** Waiting and ready sequences. */
   get size(): number {
+    return this.waiting.size + this.ready.size - this.unreservedSize;
+  }
+
+  /** Waiting, ready and unreserved sequences. */
+  get length(): number {
     return this.waiting.size + this.ready.size;
   }
 
-  get unreservedSize(): number {
-    return this.unreserved.size;
-  }
-
-  addWaiting(seq: EngineSequence): void {
-    seq.state = 'waiting';
-    this.rank(seq);
-    this.waiting.push(seq);
-    this.tokens += seq.targetTokens - seq.computed;
+  /** Adds a sequence at its place; unset, in the state in which it was removed. */
+  add(seq: EngineSequence, state?: WaitingState): void {
+    seq.state = state ?? seq.state;
+    seq.key = this.policy.key(seq);
+    seq.tieKey = this.policy.tieKey?.(seq) ?? 0;
+    this.heapOf(seq).push(seq);
+    this.count(seq, 1);
   }
 
   /**
@@ -52,36 +58,12 @@ export class WaitingQueue {
    */
   addPreempted(seq: EngineSequence): void {
     if (this.policy.resumesFirst === true) seq.order = --this.firstOrder;
-    this.addWaiting(seq);
-  }
-
-  addReady(seq: EngineSequence): void {
-    seq.state = 'ready';
-    this.rank(seq);
-    this.ready.push(seq);
-    this.tokens += seq.targetTokens - seq.computed;
-  }
-
-  /** Returns a removed sequence to its place. */
-  putBack(seq: EngineSequence): void {
-    if (seq.state === 'ready') this.addReady(seq);
-    else if (seq.state === 'unreserved') this.addUnreserved(seq);
-    else this.addWaiting(seq);
-  }
-
-  addUnreserved(seq: EngineSequence): void {
-    seq.state = 'unreserved';
-    this.rank(seq);
-    this.unreserved.push(seq);
+    this.add(seq, 'waiting');
   }
 
   remove(seq: EngineSequence): void {
-    if (seq.state === 'unreserved') {
-      this.unreserved.remove(seq);
-      return;
-    }
-    (seq.state === 'ready' ? this.ready : this.waiting).remove(seq);
-    this.tokens -= seq.targetTokens - seq.computed;
+    this.heapOf(seq).remove(seq);
+    this.count(seq, -1);
   }
 
   /**
@@ -89,23 +71,22 @@ export class WaitingQueue {
    * waiting for.
    */
   next(): EngineSequence | undefined {
-    const ready = this.ready.peek();
-    if (ready !== undefined) return ready;
-    const waiting = this.waiting.peek();
-    const unreserved = this.unreserved.peek();
-    if (waiting === undefined || unreserved === undefined) return waiting ?? unreserved;
-    return isBefore(waiting, unreserved) ? waiting : unreserved;
+    return this.ready.peek() ?? this.waiting.peek();
   }
 
   /** The sequences without blocks, next first, for tests. O(n log n). */
   inOrder(): SequenceHandle[] {
-    const all = [...this.waiting.toArray(), ...this.unreserved.toArray()];
+    const all = [...this.waiting.toArray()];
     all.sort((a, b) => (isBefore(a, b) ? -1 : 1));
     return all.map(({ handle }) => handle);
   }
 
-  private rank(seq: EngineSequence): void {
-    seq.key = this.policy.key(seq);
-    seq.tieKey = this.policy.tieKey?.(seq) ?? 0;
+  private heapOf({ state }: EngineSequence): SequenceHeap {
+    return state === 'ready' ? this.ready : this.waiting;
+  }
+
+  private count(seq: EngineSequence, by: 1 | -1): void {
+    if (seq.state === 'unreserved') this.unreservedSize += by;
+    else this.tokens += by * (seq.targetTokens - seq.computed);
   }
 }

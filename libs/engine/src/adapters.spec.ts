@@ -40,6 +40,17 @@ describe('LoRA adapters in a batch', () => {
     expect(test.runToRest().flatMap((told) => told.finished)).toEqual(['b']);
   });
 
+  it('are taken by a sequence until the step under way has brought its last token', () => {
+    const admittedIn = (options: object): number => {
+      const test = new TestEngine({ asyncScheduling: true, maxNumSeqs: 2, ...options });
+      test.submit('a', { adapter: 1, outputTokens: 2, endReason: 'length' });
+      test.submit('b', { adapter: 2, outputTokens: 2, endReason: 'length' });
+      return test.runToRest().findIndex(({ scheduled }) => scheduled.includes('b'));
+    };
+    const alone = admittedIn({ maxNumSeqs: 1 });
+    expect([admittedIn({}), admittedIn({ maxAdapters: 1 })]).toEqual([0, alone]);
+  });
+
   it('are not limited when no limit is set', () => {
     const test = new TestEngine();
     for (const adapter of [1, 2, 3]) test.submit(`a${adapter}`, { adapter });
