@@ -92,7 +92,7 @@ scheduling.SupportsHMA = Connector
 
 def places_of(options):
     """Batches that may be in flight."""
-    return 2 if options.get("asyncScheduling") else options.get("stages", 1)
+    return options.get("stages", 1) + (1 if options.get("asyncScheduling") else 0)
 
 
 def config_of(options):
@@ -179,7 +179,9 @@ def config_of(options):
         num_lookahead_tokens=lookahead,
         num_prefill_lookahead_tokens=1 if uses_eagle else 0,
         num_speculative_tokens=spec_tokens,
-        use_v2_model_runner=False,
+        # Only Model Runner V2 schedules stages asynchronously.
+        use_v2_model_runner=options.get("asyncScheduling", False)
+        and options.get("stages", 1) > 1,
     )
 
 
@@ -621,7 +623,7 @@ class AsyncRun(Run):
 
 
 class PipelineRun(AsyncRun):
-    """With the synchronous scheduler: a batch for each stage.
+    """A batch for each stage, and one more with the asynchronous scheduler.
 
     The first field has the batch that ends, without chunks of preempted requests.
     """
@@ -662,9 +664,9 @@ class PipelineRun(AsyncRun):
 
 
 def kind_of(options):
-    if options.get("asyncScheduling"):
-        return AsyncRun
-    return PipelineRun if options.get("stages", 1) > 1 else Run
+    if options.get("stages", 1) > 1:
+        return PipelineRun
+    return AsyncRun if options.get("asyncScheduling") else Run
 
 
 def answer_for(kind, workload):

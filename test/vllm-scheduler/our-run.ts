@@ -85,7 +85,8 @@ class OurRun {
     for (const handle of facts?.scheduled ?? [])
       this.computed.set(this.names.get(handle)!, engine.cachedTokens(handle));
     for (const name of this.namesOf(facts?.preempted ?? [])) this.computed.delete(name);
-    const sampled = this.workload.options.asyncScheduling ? named([...emitted, ...held]) : [];
+    const sampled =
+      this.workload.options.asyncScheduling && !hasStages ? named([...emitted, ...held]) : [];
     const finished = named([...over, ...held]);
     for (const name of finished) this.finish(Number(name), step);
     this.report(step);

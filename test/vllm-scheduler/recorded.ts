@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { asyncWorkloadOf, pipelineWorkloadOf, type Workload, workloadOf } from './workload';
+import {
+  asyncPipelineWorkloadOf,
+  asyncWorkloadOf,
+  pipelineWorkloadOf,
+  type Workload,
+  workloadOf,
+} from './workload';
 
 /** A scheduler of vLLM, and the workloads whose steps are kept for the recorded test. */
 export interface Scheduler {
-  readonly name: 'Scheduler' | 'AsyncScheduler' | 'pipeline stages';
+  readonly name: 'Scheduler' | 'AsyncScheduler' | 'pipeline stages' | 'asynchronous stages';
   readonly workloadOf: (seed: number) => Workload;
   /** Written by `npm run test:vllm-scheduler -- --record`. */
   readonly file: string;
@@ -21,6 +27,9 @@ const SCARCE = [
 
 /** Workloads of pipeline stages that preempt in flight, or have a twin that is outlived. */
 const NOT_COMPARED = [0, 27, 29, 34, 40, 62, 69, 75, 78, 92, 108, 112, 113];
+
+/** The same with batches formed ahead. */
+const NOT_COMPARED_AHEAD = [0, 18, 21, 24, 27, 29, 33, 36, 40, 47];
 
 export const SCHEDULERS: readonly Scheduler[] = [
   {
@@ -47,6 +56,13 @@ export const SCHEDULERS: readonly Scheduler[] = [
     // 544: one is preempted and another is admitted before the next batch ends. 4842: one is
     // aborted while its batch is in flight, and the block that its token fills is kept.
     seeds: [...seedsFrom(0, 120).filter((seed) => !NOT_COMPARED.includes(seed)), 544, 4842],
+    decisive: ['watermarkBlocks'],
+  },
+  {
+    name: 'asynchronous stages',
+    workloadOf: asyncPipelineWorkloadOf,
+    file: fileURLToPath(new URL('recorded-async-pipeline.txt', import.meta.url)),
+    seeds: seedsFrom(0, 60).filter((seed) => !NOT_COMPARED_AHEAD.includes(seed)),
     decisive: ['watermarkBlocks'],
   },
 ];

@@ -19,10 +19,11 @@ const [NEWEST] = Object.keys(SHA256);
 
 /** By `--scheduler`. */
 const SCHEDULERS = {
-  all: ['Scheduler', 'AsyncScheduler', 'pipeline stages'],
+  all: ['Scheduler', 'AsyncScheduler', 'pipeline stages', 'asynchronous stages'],
   sync: ['Scheduler'],
   async: ['AsyncScheduler'],
   pipeline: ['pipeline stages'],
+  'async-pipeline': ['asynchronous stages'],
 };
 
 const HELP = `npm run test:vllm-scheduler -- [--scheduler KIND] [--version V] [--workloads N] [--from SEED]
@@ -33,7 +34,8 @@ there as well, so a run that was cut short goes on where it was. For the newest 
 of metrics in vllm/v1/metrics/loggers.py with the page of metrics. Exit code: 0 all agree, 1 one does not.
 
   --scheduler KIND  sync: Scheduler; async: AsyncScheduler, with two batches in flight;
-                    pipeline: Scheduler, with 2 to 4 pipeline stages; default all
+                    pipeline: Scheduler, with 2 to 4 pipeline stages;
+                    async-pipeline: AsyncScheduler with such stages; default all
   --version V       ${Object.keys(SHA256).join(', ')}; default ${NEWEST}
   --workloads N     of each scheduler; default 5000
   --from SEED       the first seed; default 0

@@ -124,6 +124,12 @@ export function pipelineWorkloadOf(seed: number): Workload {
   };
 }
 
+/** Like it, with batches formed ahead as well. */
+export function asyncPipelineWorkloadOf(seed: number): Workload {
+  const workload = pipelineWorkloadOf(seed);
+  return { ...workload, options: { ...workload.options, asyncScheduling: true } };
+}
+
 function optionsOf(draw: Draw): WorkloadOptions {
   const blockSize = draw.oneOf([1, 2, 4, 4, 8, 16]);
   const enableChunkedPrefill = draw.chance(0.8);

@@ -105,15 +105,19 @@ export class StepRecord implements StepFacts {
     return this.rejected.length + this.preempted.length > 0;
   }
 
+  /** Begins the facts of another step; behind one without any there is nothing to clear. */
   clear(): void {
     this.isRead = false;
-    if (this.finished.length + this.departed.length > 0) this.version = NO_VERSION;
-    truncate(this.scheduled, 0);
-    truncate(this.firstTokens, 0);
-    truncate(this.held, 0);
-    truncate(this.finished, 0);
-    truncate(this.preempted, 0);
-    truncate(this.rejected, 0);
-    truncate(this.departed, 0);
+    const { scheduled, firstTokens, held, finished, preempted, rejected, departed } = this;
+    const begins = scheduled.length + firstTokens.length + preempted.length + departed.length;
+    if (begins + held.length + finished.length + rejected.length === 0) return;
+    if (finished.length + departed.length > 0) this.version = NO_VERSION;
+    truncate(scheduled, 0);
+    truncate(firstTokens, 0);
+    truncate(held, 0);
+    truncate(finished, 0);
+    truncate(preempted, 0);
+    truncate(rejected, 0);
+    truncate(departed, 0);
   }
 }

@@ -135,7 +135,7 @@ export class BatchQueue {
 
   /** Whether the step under way brings the first tokens of sequences with KV from elsewhere. */
   get bringsFirstTokens(): boolean {
-    return this.flightOf(this.oldest).joined.length > 0;
+    return this.flightOf(this.oldest).hasJoined;
   }
 
   nextUs(untilUs: Micros): Micros {
@@ -324,18 +324,22 @@ export class BatchQueue {
   /** Ends these many steps, each of which the next one follows by itself. */
   private pass(steps: number): void {
     if (steps === 0) return;
-    const { accounts, decode } = this.parts;
+    const { accounts, decode, former } = this.parts;
     const { current } = decode;
+    const flight = this.flightOf(this.oldest);
     accounts.generatedTokens += steps * current.size;
     accounts.steps += steps;
-    if (this.done === 0) this.noteFirst();
+    if (this.done === 0) this.noteFirst(flight);
     this.done += steps;
-    if (this.lag === 0) {
-      current.advanceAndGrow(steps);
+    // A batch formed ahead of the end of a sequence lacks that sequence.
+    const areAlike = this.lag === 0 || steps < current.stepsToFinish;
+    current.advanceAndGrow(areAlike ? steps : steps - 1);
+    if (areAlike) {
+      flight.forgetNews();
+      if (this.lag > 0) former.batch.aggregates(this.flightOf(this.oldest + 1).sums);
       return;
     }
-    current.advanceAndGrow(steps - 1);
-    this.leave(this.flightOf(this.oldest));
+    this.leave(flight);
     this.countAhead();
   }
 
@@ -351,15 +355,14 @@ export class BatchQueue {
   }
 
   /** Records the first tokens of the first of several steps. */
-  private noteFirst(): void {
-    if (this.lag > 0) {
-      this.step.noteFirstTokens();
-      return;
+  private noteFirst(flight: Flight): void {
+    const { step } = this;
+    if (this.lag === 0) {
+      step.clear();
+      step.countNews(flight);
     }
-    const { firstTokens } = this.parts.record;
-    for (const seq of this.flightOf(this.oldest).joined) {
-      if (seq.state === 'decoding') firstTokens.push(seq.handle);
-    }
+    step.noteFirstTokens();
+    step.clear();
   }
 
   private get warmupFactor(): number {

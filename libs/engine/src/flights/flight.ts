@@ -3,6 +3,11 @@ import { type Batch, emptySums } from '../batch';
 import { type DecodeSet, NO_VERSION } from '../decode-set';
 import type { EngineSequence } from '../sequence';
 
+/** `reached` of a sequence that decodes from its first step on; a chunk reaches at least 1. */
+export const JOINED = 0;
+/** `reached` of a sequence that the batch before left out. */
+export const RESUMED = -1;
+
 /**
  * A place in the queue of batches: a batch as it was formed, or none when nothing could run. When a
  * sequence leaves before the step, its row stays in the batch and its output is dropped.
@@ -21,40 +26,28 @@ export class Flight {
   fromUs: Micros = 0;
   loadUs = 0;
   readonly sums = emptySums();
-  /** Sequences that it admits with KV from elsewhere; `joinedRanks` has their ranks. */
-  readonly joined: EngineSequence[] = [];
-  readonly joinedRanks: number[] = [];
-  /** Sequences that the batch before it left out. */
-  readonly resumed: EngineSequence[] = [];
   /**
-   * Sequences with a chunk of a prompt in it; `ranks` has their ranks. A sequence with another rank
-   * by now was preempted and admitted again, or has left.
+   * Its sequences that did not decode in the batch before: those with KV from elsewhere that it
+   * admits, those that it resumes, then those with a chunk of a prompt. `ranks` has their ranks: a
+   * sequence with another one by now was preempted and admitted again, or has left.
    */
-  readonly prompts: EngineSequence[] = [];
+  readonly news: EngineSequence[] = [];
   readonly ranks: number[] = [];
-  /** Tokens of the prompt that are computed when the batch ends. */
+  /** Tokens of the prompt that are computed when the batch ends; `JOINED` or `RESUMED`. */
   readonly reached: number[] = [];
 
   constructor(set: DecodeSet) {
     this.set = set;
   }
 
-  /** Takes what the formed batch has beside its chunks. */
+  /** Takes what the formed batch has, its chunks excepted. */
   take(batch: Batch): void {
     this.version = this.set.version;
     this.loadUs = batch.loadUs;
     batch.aggregates(this.sums);
-    truncate(this.joined, 0);
-    truncate(this.joinedRanks, 0);
-    for (const seq of batch.joined) {
-      this.joined.push(seq);
-      this.joinedRanks.push(seq.rank);
-    }
-    truncate(this.resumed, 0);
-    for (const seq of batch.resumed) this.resumed.push(seq);
-    truncate(this.prompts, 0);
-    truncate(this.ranks, 0);
-    truncate(this.reached, 0);
+    this.forgetNews();
+    for (const seq of batch.joined) this.add(seq, JOINED);
+    for (const seq of batch.resumed) this.add(seq, RESUMED);
   }
 
   /** Takes its chunks; later batches continue after them. */
@@ -64,14 +57,30 @@ export class Flight {
       seq.computed += seq.chunk;
       seq.inFlight += seq.chunk;
       seq.chunk = 0;
-      this.prompts.push(seq);
-      this.ranks.push(seq.rank);
-      this.reached.push(seq.computed);
+      this.add(seq, seq.computed);
     }
   }
 
+  /** Whether it admits sequences that decode from their first step on. */
+  get hasJoined(): boolean {
+    return this.reached[0] === JOINED;
+  }
+
   hasChunkOf(seq: EngineSequence): boolean {
-    const at = this.prompts.indexOf(seq);
-    return at >= 0 && this.ranks[at] === seq.rank;
+    const { news, reached, ranks } = this;
+    return news.some((one, i) => one === seq && reached[i]! > 0 && ranks[i] === seq.rank);
+  }
+
+  forgetNews(): void {
+    if (this.news.length === 0) return;
+    truncate(this.news, 0);
+    truncate(this.ranks, 0);
+    truncate(this.reached, 0);
+  }
+
+  private add(seq: EngineSequence, reached: number): void {
+    this.news.push(seq);
+    this.ranks.push(seq.rank);
+    this.reached.push(reached);
   }
 }

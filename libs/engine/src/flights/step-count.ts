@@ -1,6 +1,6 @@
 import { truncate } from '@baton/kernel';
 import type { FlightParts } from './batch-queue';
-import type { Flight } from './flight';
+import { type Flight, JOINED, RESUMED } from './flight';
 import type { EngineSequence } from '../sequence';
 
 /**
@@ -12,10 +12,8 @@ import type { EngineSequence } from '../sequence';
  * their slot and blocks until the last step has ended.
  */
 export class StepCount {
-  /** Sequences that the step admitted with KV from elsewhere; their first tokens come with it. */
-  private readonly joined: EngineSequence[] = [];
-  /** Sequences whose prompts end with the step. */
-  private readonly promptsDone: EngineSequence[] = [];
+  /** Sequences that get their first token with the step. */
+  private readonly firsts: EngineSequence[] = [];
   /** Sequences that end with the step, which the next batch may have been formed with. */
   readonly stopping: EngineSequence[] = [];
   /** Sequences of these that ended as prompts to be held. */
@@ -24,24 +22,19 @@ export class StepCount {
   constructor(private readonly parts: FlightParts) {}
 
   clear(): void {
-    truncate(this.joined, 0);
-    truncate(this.promptsDone, 0);
-    truncate(this.stopping, 0);
-    truncate(this.held, 0);
+    const { firsts, stopping, held } = this;
+    if (firsts.length + stopping.length + held.length === 0) return;
+    truncate(firsts, 0);
+    truncate(stopping, 0);
+    truncate(held, 0);
   }
 
   /** Counts the step of this batch, whose decode set is the current one. */
   count(flight: Flight): void {
     const { decode, speculation, accounts } = this.parts;
-    const { joined, joinedRanks } = flight;
-    for (let i = 0; i < joined.length; i++) {
-      // One that was aborted since the batch was formed may be another sequence by now.
-      if (joined[i]!.isRunning && joined[i]!.rank === joinedRanks[i]) this.joined.push(joined[i]!);
-    }
     decode.current.advance();
-    if (speculation === undefined) countResumed(flight.resumed);
-    else speculation.giveBursts(decode.current, accounts);
-    if (flight.prompts.length > 0) this.endPrompts(flight);
+    speculation?.giveBursts(decode.current, accounts);
+    if (flight.news.length > 0) this.countNews(flight);
     this.takeEnded();
   }
 
@@ -57,11 +50,7 @@ export class StepCount {
   /** Records each sequence that got its first token with the step and is still in the engine. */
   noteFirstTokens(): void {
     const { firstTokens } = this.parts.record;
-    for (const seq of this.joined) if (!hasEnded(seq)) firstTokens.push(seq.handle);
-    for (const seq of this.promptsDone) {
-      const isFirst = seq.emitted === 1 && !hasEnded(seq);
-      if (isFirst && seq.mode !== 'prefill-and-hold') firstTokens.push(seq.handle);
-    }
+    for (const seq of this.firsts) if (!hasEnded(seq)) firstTokens.push(seq.handle);
   }
 
   /**
@@ -97,11 +86,11 @@ export class StepCount {
   }
 
   /** Counts the chunks of a step that has ended. */
-  countChunks({ prompts, ranks, reached }: Flight): void {
+  countChunks({ news, ranks, reached }: Flight): void {
     const { blocks, accounts } = this.parts;
-    for (let i = 0; i < prompts.length; i++) {
-      const seq = prompts[i]!;
-      if (hasEnded(seq) || seq.rank !== ranks[i]) continue;
+    for (let i = 0; i < news.length; i++) {
+      const seq = news[i]!;
+      if (reached[i]! <= 0 || hasEnded(seq) || seq.rank !== ranks[i]) continue;
       accounts.computed(seq, reached[i]!);
       const isWhole = reached[i]! >= seq.promptTokens;
       if (blocks.isShared && isWhole) blocks.keep(seq, reached[i]!);
@@ -109,27 +98,43 @@ export class StepCount {
     }
   }
 
-  /** Handles sequences whose prompt ends with the step: they decode in the next batch. */
-  private endPrompts({ prompts, ranks, reached }: Flight): void {
-    for (let i = 0; i < prompts.length; i++) {
-      const seq = prompts[i]!;
-      if (seq.state !== 'prefilling' || seq.rank !== ranks[i]) continue;
-      if (reached[i]! >= seq.targetTokens) this.endPrompt(seq);
-    }
+  /**
+   * Handles what is new in the batch: first tokens, and prompts that end with the step, whose
+   * sequences decode in the next batch.
+   */
+  countNews({ news, ranks, reached }: Flight): void {
     const { prefilling } = this.parts.former.batch;
+    let hasEnds = false;
+    for (let i = 0; i < news.length; i++) {
+      const seq = news[i]!;
+      // One that was aborted since the batch was formed may be another sequence by now.
+      if (seq.rank !== ranks[i] || !seq.isRunning) continue;
+      if (reached[i] === JOINED) this.firsts.push(seq);
+      else if (reached[i] === RESUMED) this.resume(seq);
+      else if (seq.state === 'prefilling' && reached[i]! >= seq.targetTokens) {
+        this.endPrompt(seq);
+        hasEnds = true;
+      }
+    }
+    if (!hasEnds) return;
     let count = 0;
     for (const seq of prefilling) if (seq.state === 'prefilling') prefilling[count++] = seq;
     truncate(prefilling, count);
   }
 
+  /** It gets a token again. With drafts its burst says so. */
+  private resume(seq: EngineSequence): void {
+    if (this.parts.speculation === undefined && seq.state === 'decoding') seq.burst = 0;
+  }
+
   private endPrompt(seq: EngineSequence): void {
-    this.promptsDone.push(seq);
     if (seq.mode === 'prefill-and-hold') {
       this.keep(seq);
       return;
     }
     seq.emitted++;
     seq.burst = 0;
+    if (seq.emitted === 1) this.firsts.push(seq);
     this.parts.decode.current.join(seq);
     seq.drafts = seq.padding;
     seq.padding = 0;
@@ -180,9 +185,4 @@ export class StepCount {
 /** True when the sequence was aborted. */
 function hasEnded({ state }: EngineSequence): boolean {
   return state === 'gone' || state === 'leaving';
-}
-
-/** Sequences that the batch before this one left out get a token again. */
-function countResumed(resumed: readonly EngineSequence[]): void {
-  for (const seq of resumed) if (seq.state === 'decoding') seq.burst = 0;
 }
