@@ -1,5 +1,6 @@
 import type { LifeEvent, LifeState, StartupRecord } from '@baton/analysis';
 import { EventQueue, startupLength, type Micros, startupPhases } from '@baton/kernel';
+import type { EngineOptions } from '@baton/engine';
 import { KvPool, KvPoolMember } from '@baton/kvcache';
 import { AdapterBook } from './adapter-book';
 import { type Calendar, TIE } from './calendar';
@@ -54,6 +55,8 @@ export class VirtualMembership {
   private readonly replicaOf: Replica[] = [];
   /** The ranks that began in each pool. */
   private readonly begun: number[];
+  /** The options of the engines of each pool. */
+  private readonly options: readonly EngineOptions[];
   /** Ranks that have loaded, and whose caches are on their way. */
   private readonly fetching = new Set<VirtualEngine>();
   /** All engines whose pool has `kvPool` terms are nodes of this single KV pool. */
@@ -63,7 +66,11 @@ export class VirtualMembership {
     private readonly scenario: ClusterScenario,
     private readonly parts: MembershipParts,
   ) {
-    this.begun = scenario.pools.map(() => 0);
+    const { pools, workload } = scenario;
+    this.begun = pools.map(() => 0);
+    // Without contents, 1 gives the smallest table; 0 would mean a table for any hashes.
+    const contentCount = Math.max(1, workload.contentCount);
+    this.options = pools.map(({ options }) => ({ ...options, contentCount }));
   }
 
   begin(): void {
@@ -198,8 +205,7 @@ export class VirtualMembership {
       kvPool: pool.kvPool && new KvPoolMember(pool.kvPool, this.kvPool, index),
       adapters: adapter && new AdapterBook(adapter, pool.options.maxAdapters ?? 1),
       place: this.begun[poolIndex]!++,
-      // Without contents, 1 gives the smallest table; 0 would mean a table for any hashes.
-      contentCount: Math.max(1, workload.contentCount),
+      options: this.options[poolIndex]!,
     });
     engines.push(engine);
     this.replicaOf.push(replica);

@@ -4,6 +4,7 @@ import {
   type LockstepRank,
   type StepShare,
   Engine,
+  type EngineOptions,
   type SequenceHandle,
   type SequenceSpec,
   type StepFacts,
@@ -94,8 +95,11 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
       readonly calendar: Calendar;
       readonly watcher: EngineWatcher;
       readonly leap: boolean;
-      /** Content ids of the workload are 1 up to this. */
-      readonly contentCount: number;
+      /**
+       * Those of the pool, with the number of contents. Engines share the object, so that it stays
+       * in the processor's cache however many there are.
+       */
+      readonly options: EngineOptions;
       /** Unset: it steps by itself. */
       readonly group?: LockstepGroup | undefined;
       /** Unset for an engine outside of a KV pool. */
@@ -105,16 +109,14 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     },
   ) {
     this.engineId = `${parts.pool.role}-${index}`;
-    const { pool, contentCount, place, kvPool } = parts;
-    const name = `${pool.role}-${place}`;
+    const { pool, options, place, kvPool } = parts;
     const warmCache = pool.warmCaches?.[place];
-    this.engine = new Engine({
-      ...pool.options,
-      contentCount,
-      name,
+    const own = {
+      ...(options.stepNoise && { name: `${pool.role}-${place}` }),
       ...(kvPool && { kvPool }),
       ...(warmCache && { warmCache }),
-    });
+    };
+    this.engine = new Engine(Object.keys(own).length === 0 ? options : { ...options, ...own });
     this.room = new Room(parts.pool.role, parts.pool.options);
   }
 
