@@ -55,7 +55,7 @@ function controlOf(given: ClusterScenario, log: RequestLog): Control {
   const before = process.cpuUsage();
   kernel.run();
   const { user } = process.cpuUsage(before);
-  const laterUs = rows.finishUs.reduce((sum, endUs, row) => sum + endUs - log.finishUs[row]!, 0);
+  const laterUs = rows.finishUs.reduce((sum, endUs, row) => sum + endUs - log.finishUs.at(row), 0);
   return {
     steps: kernel.steps,
     events: kernel.events,

@@ -67,7 +67,7 @@ export class ClusterRun {
     const slots = slotsAbove(3 * most);
     const calendar = new Calendar(3 * most + 6);
     this.calendar = calendar;
-    this.journal = new Journal(scenario);
+    this.journal = new Journal(scenario, observer.store);
     this.telemetry = new Telemetry(most);
     this.handoffs = new Handoffs(scenario.workload.count, {
       engines,

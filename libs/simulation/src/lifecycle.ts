@@ -71,7 +71,7 @@ export class Lifecycle {
       engines: parts.engines,
       policyWatch: parts.policyWatch,
       onShadow: parts.onShadow,
-      ageUs: (row, nowUs) => nowUs - journal.log.arrivalUs[row]!,
+      ageUs: (row, nowUs) => nowUs - journal.log.arrivalUs.at(row),
       enter: (row, engine, nowUs) => this.enter(row, engine, nowUs),
     });
     const { flowControl } = scenario;
@@ -143,15 +143,15 @@ export class Lifecycle {
   }
 
   onTransferStarted(row: number, nowUs: Micros): void {
-    this.parts.journal.log.transferStartUs[row] = nowUs;
+    this.parts.journal.log.transferStartUs.set(row, nowUs);
   }
 
   onKvReady(row: number, tokens: number, nowUs: Micros): void {
     const { log } = this.parts.journal;
     const engine = this.parts.engines[log.decodeEngine[row]!]!;
-    log.transferEndUs[row] = nowUs;
+    log.transferEndUs.set(row, nowUs);
     log.transferredTokens[row] = tokens;
-    if (tokens === 0) log.transferStartUs[row] = nowUs;
+    if (tokens === 0) log.transferStartUs.set(row, nowUs);
     engine.kvArrived(this.outputHandle[row]!, nowUs);
   }
 
@@ -259,7 +259,7 @@ export class Lifecycle {
     const { journal, handoffs } = this.parts;
     const row = engine.rowOf(handle);
     engine.leave(row);
-    journal.log.heldUs[row] = nowUs;
+    journal.log.heldUs.set(row, nowUs);
     handoffs.held(row, engine, { tokens: journal.log.promptTokens[row]!, nowUs });
   }
 
@@ -303,7 +303,7 @@ export class Lifecycle {
     spec.endReason = endsByEos === true && !isLimited ? 'stop' : 'length';
     spec.priority = workload.priority.length === 0 ? 0 : workload.priority[row]!;
     if (sloClasses !== undefined) spec.priority ||= sloClasses.of(row).priority;
-    spec.arrivalUs = this.parts.journal.log.arrivalUs[row]!;
+    spec.arrivalUs = this.parts.journal.log.arrivalUs.at(row);
     spec.blockFrom = workload.contentStart[row]!;
     spec.blockCount = workload.contentStart[row + 1]! - spec.blockFrom;
     if (workload.adapter !== undefined) spec.adapter = workload.adapter.places[row]!;
