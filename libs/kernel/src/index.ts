@@ -7,13 +7,11 @@ export {
   DeadlineList,
   newDeadline,
 } from './containers/deadline-list';
-export { ExpiringMap } from './containers/expiring-map';
 export { HashedIndex } from './containers/hashed-index';
 export { type AnyId, IdMap } from './containers/id-map';
 export { Pool } from './containers/pool';
 export { RecentContents } from './containers/recent-contents';
 export { Fifo } from './containers/fifo';
-export { RowQueue } from './containers/row-queue';
 export { Tournament } from './containers/tournament';
 export { truncate } from './containers/truncate';
 export { csvFields, type CsvRow, parseCsv } from './csv';

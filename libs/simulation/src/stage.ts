@@ -1,4 +1,4 @@
-import { type Micros, RowQueue } from '@baton/kernel';
+import { Fifo, type Micros } from '@baton/kernel';
 import type { KvPoolTerms } from '@baton/kvcache';
 import {
   type AdmissionContext,
@@ -43,7 +43,7 @@ export type RowPromise = Pick<AdmissionContext, 'ttftTargetUs'> & { readonly wai
 export class VirtualStage {
   /** The ready engines, in the order in which they joined. */
   readonly engines: VirtualEngine[] = [];
-  private readonly shared = new RowQueue();
+  private readonly shared = new Fifo<number>();
   private directed = 0;
   /** For each row, the engine that was chosen at its arrival, and the tokens to compute there. */
   private readonly expected = new Map<number, { engine: VirtualEngine; uncached: number }>();
@@ -214,7 +214,7 @@ export class VirtualStage {
 
   private take(engine: VirtualEngine, nowUs: Micros): void {
     this.order.moveToEnd(engine);
-    const row = this.shared.shift();
+    const row = this.shared.shift()!;
     this.sharedTokens -= this.parts.workload.promptTokens[row]!;
     this.bring(row, engine, nowUs);
   }
