@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { originNow, ROOT } from '../kept';
+import { keptResult, ROOT } from '../kept';
 
 /** The measured figures. A list has one value per run. */
 export interface ReplayResult {
@@ -62,7 +62,11 @@ export function barsOf(result: ReplayResult): readonly Bar[] {
     ],
     ['Mooncake conversation on 8A', `${best(result.mooncake_seconds).toFixed(2)} s`, ''],
     ['times as fast as DynoSim', times === null ? 'not compared' : times.toFixed(1), '≥ 8'],
-    ['10 million requests', mib === null ? 'not measured' : `${mib} MiB`, '≤ 1,024 MiB'],
+    [
+      '10 million requests',
+      mib === null ? 'not measured' : `${mib.toLocaleString('en-US')} MiB`,
+      '≤ 1,024 MiB',
+    ],
   ];
   return rows.map(([figure, measured, bar]) => ({ figure, measured, bar }));
 }
@@ -73,11 +77,11 @@ export function tableOf(bars: readonly Bar[]): string {
   return `${['| Replay | Measured | Bar |', '| --- | --- | --- |', ...rows].join('\n')}\n`;
 }
 
-/** Puts the bars into docs/benchmarks.md, and their origin into its table of kept results. */
+/** Puts kept bars into docs/benchmarks.md, and their origin into its table of kept results. */
 export function putTable(bars: readonly Bar[]): void {
   const page = readFileSync(PAGE, 'utf8');
   const [before, rest] = [page.slice(0, page.indexOf(BEGIN)), page.slice(page.indexOf(END))];
-  const { commit, date } = originNow();
+  const { commit, date } = keptResult('replay')!;
   const origin = `| \`replay.json\` | \`npm run bench:replay\` | ${commit} | ${date} |`;
   const text = `${before}${BEGIN}\n\n${tableOf(bars)}\n${rest}`;
   writeFileSync(PAGE, text.replace(/^\| `replay\.json`.*$/m, origin));
