@@ -183,7 +183,7 @@ function closedLoop({ prompts, promptTokens, outputTokens, concurrency }: Point)
 }
 
 function ttftP95Ms({ log }: RunRecord): number {
-  const ttfts = log.firstTokenUs.map((us, row) => us - log.arrivalUs[row]!);
+  const ttfts = Float64Array.from(log.firstTokenUs, (us, row) => us - log.arrivalUs.at(row));
   return ttfts.sort()[Math.ceil(0.95 * ttfts.length) - 1]! / 1000;
 }
 

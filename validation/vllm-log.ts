@@ -101,8 +101,8 @@ interface Times {
 
 function timesOf(log: RequestLog): Times[] {
   return Array.from({ length: log.count }, (_, row) => ({
-    ttftMs: (log.firstTokenUs[row]! - log.arrivalUs[row]!) / 1000,
-    latencyMs: (log.finishUs[row]! - log.arrivalUs[row]!) / 1000,
+    ttftMs: (log.firstTokenUs.at(row) - log.arrivalUs.at(row)) / 1000,
+    latencyMs: (log.finishUs.at(row) - log.arrivalUs.at(row)) / 1000,
     tokens: log.outputTokens[row]!,
   }));
 }

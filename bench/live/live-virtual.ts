@@ -200,7 +200,7 @@ function workloadOf(seen: readonly Seen[], prompts: readonly number[], speedup: 
 
 function ttftsOf(log: RunRecord['log']): number[] {
   return Array.from(log.firstTokenUs)
-    .map((us, row) => (us === NEVER ? NaN : (us - log.arrivalUs[row]!) / 1000))
+    .map((us, row) => (us === NEVER ? NaN : (us - log.arrivalUs.at(row)) / 1000))
     .filter((ms) => !Number.isNaN(ms));
 }
 

@@ -84,7 +84,7 @@ function differences({ run, details = [] }: LoadRecord, stamps: readonly Stamp[]
   const { log } = run;
   const ttft = stamps.map(({ id, receivedMs, writtenMs }) => {
     const row = Number(id);
-    return (log.firstTokenUs[row]! - log.arrivalUs[row]!) / 1e3 - (writtenMs[0]! - receivedMs);
+    return (log.firstTokenUs.at(row) - log.arrivalUs.at(row)) / 1e3 - (writtenMs[0]! - receivedMs);
   });
   const itl = stamps.flatMap(({ id, writtenMs }, i) => {
     const gaps = details[Number(id)]!.gapsUs;

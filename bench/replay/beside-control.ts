@@ -37,14 +37,18 @@ export interface Control {
   readonly user_cpu_us_per_request: number;
 }
 
-export function budgetScenario(count: number, leap: boolean): ClusterScenario {
+export function budgetScenario(count: number, isSynchronous = false): ClusterScenario {
   const workload = budgetWorkload({ ratePerSecond: RATE_PER_SECOND, count, seed: 1 });
-  return scenarioOf(CONFIG, workload, { leap });
+  const config = { ...CONFIG, asyncScheduling: !isSynchronous };
+  return scenarioOf(config, workload);
 }
 
 /** The budget run and its control, in one process. */
-export function besideControl(count: number): { speed: Speed; control: Control } {
-  const given = budgetScenario(count, true);
+export function besideControl(
+  count: number,
+  isSynchronous = false,
+): { speed: Speed; control: Control } {
+  const given = budgetScenario(count, isSynchronous);
   const { speed, log } = speedOf(given);
   return { speed, control: controlOf(given, log) };
 }
@@ -55,7 +59,7 @@ function controlOf(given: ClusterScenario, log: RequestLog): Control {
   const before = process.cpuUsage();
   kernel.run();
   const { user } = process.cpuUsage(before);
-  const laterUs = rows.finishUs.reduce((sum, endUs, row) => sum + endUs - log.finishUs[row]!, 0);
+  const laterUs = rows.finishUs.reduce((sum, endUs, row) => sum + endUs - log.finishUs.at(row), 0);
   return {
     steps: kernel.steps,
     events: kernel.events,

@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { keepResult, keptResult, originNow } from '../kept';
-import { besideControl } from './beside-control';
+import { measuredAlone } from './alone';
 
 const REQUESTS = 200_000;
 const RUNS = 3;
@@ -28,13 +27,8 @@ function main(): void {
 }
 
 function measured(): number {
-  return Number(execFileSync(process.execPath, [__filename, '--one'], { encoding: 'utf8' }));
-}
-
-function ratioOfOne(): number {
-  const { speed, control } = besideControl(REQUESTS);
+  const { speed, control } = measuredAlone('budget', REQUESTS);
   return speed.user_cpu_us_per_request / control.user_cpu_us_per_request;
 }
 
-if (process.argv.includes('--one')) process.stdout.write(`${ratioOfOne()}\n`);
-else main();
+main();

@@ -153,19 +153,19 @@ describe('flow control of the live API', () => {
         const rows = Array.from({ length: log.count }, (_, row) => row);
         const arrivals = rows.map((row) => arrivalOf(trace, row));
         const ends = rows
-          .filter((row) => log.finishUs[row]! >= 0)
+          .filter((row) => log.finishUs.at(row) >= 0)
           .map((row) => {
             const used = log.promptTokens[row]! + log.outputTokens[row]!;
-            return { row, atUs: log.finishUs[row]!, used };
+            return { row, atUs: log.finishUs.at(row), used };
           });
         const passedUs = await live(config, { arrivals, ends });
-        const virtual = rows.filter((row) => log.passedUs![row]! >= 0);
+        const virtual = rows.filter((row) => log.passedUs!.at(row) >= 0);
         expect(virtual.length).toBeLessThan(log.count);
         const pairs = (of: (row: number) => number | undefined) =>
           virtual.map((row) => [row, of(row)]);
         expect({ seed, passed: pairs((row) => passedUs.get(row)) }).toEqual({
           seed,
-          passed: pairs((row) => log.passedUs![row]),
+          passed: pairs((row) => log.passedUs!.at(row)),
         });
         expect(passedUs.size).toBe(virtual.length);
       }

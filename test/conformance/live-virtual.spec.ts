@@ -205,12 +205,12 @@ function virtual(cluster: Cluster, workload: Workload): Told {
   });
   const at = (us: number): number | undefined => (us < 0 ? undefined : us);
   const facts = Array.from({ length: workload.count }, (_, row) => ({
-    heldUs: at(log.heldUs[row]!),
-    kvReadyUs: log.transferredTokens[row]! > 0 ? at(log.transferEndUs[row]!) : undefined,
+    heldUs: at(log.heldUs.at(row)),
+    kvReadyUs: log.transferredTokens[row]! > 0 ? at(log.transferEndUs.at(row)) : undefined,
     cachedTokens: log.cachedTokens[row]!,
     transferredTokens: log.transferredTokens[row]!,
-    firstTokenUs: log.firstTokenUs[row]!,
-    finishUs: log.finishUs[row]!,
+    firstTokenUs: log.firstTokenUs.at(row),
+    finishUs: log.finishUs.at(row),
   }));
   const lifecycles = lifecycleOf(entries)
     .map((life) => ({ ...life, requestId: String(life.requestId) }))

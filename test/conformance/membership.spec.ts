@@ -108,8 +108,8 @@ function virtual(fetchesCaches: boolean): Outcome & { engineOf: number[] } {
     ],
   });
   const seen = Array.from({ length: WORKLOAD.count }, (_, row) => ({
-    firstTokenUs: log.firstTokenUs[row]!,
-    finishUs: log.finishUs[row]!,
+    firstTokenUs: log.firstTokenUs.at(row),
+    finishUs: log.finishUs.at(row),
   }));
   const engineOf = Array.from({ length: WORKLOAD.count }, (_, row) => log.decodeEngine[row]!);
   const cachedTokens = log.cachedTokens[1]!;

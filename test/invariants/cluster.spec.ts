@@ -135,13 +135,13 @@ function checkEnds({ log }: RunRecord, { changes, workload }: ClusterScenario): 
 function checkOrder({ log }: RunRecord): void {
   for (let row = 0; row < log.count; row++) {
     const instants = [
-      log.arrivalUs[row]!,
-      log.prefillStartUs[row]!,
-      log.heldUs[row]!,
-      log.transferStartUs[row]!,
-      log.transferEndUs[row]!,
-      log.firstTokenUs[row]!,
-      log.finishUs[row]!,
+      log.arrivalUs.at(row),
+      log.prefillStartUs.at(row),
+      log.heldUs.at(row),
+      log.transferStartUs.at(row),
+      log.transferEndUs.at(row),
+      log.firstTokenUs.at(row),
+      log.finishUs.at(row),
     ].filter((us) => us !== NEVER);
     if (OUTCOMES[log.outcome[row]!] !== 'completed') continue;
     // A prompt computed again after a lost lease has its second hold after the start of the first

@@ -30,6 +30,6 @@ export class ControlRows {
 
   /** From the end of the prompt to the arrival of its KV at the decode engine. */
   handoffUs(row: number): Micros {
-    return this.log.transferEndUs[row]! - this.log.heldUs[row]!;
+    return this.log.transferEndUs.at(row) - this.log.heldUs.at(row);
   }
 }

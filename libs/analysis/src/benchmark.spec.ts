@@ -16,9 +16,9 @@ function recordOf(
     const [sentMs, ttftMs, gapMs, tokens] = request;
     log.promptTokens[row] = 10;
     log.emittedTokens[row] = tokens;
-    log.arrivalUs[row] = sentMs * 1_000;
-    log.firstTokenUs[row] = (sentMs + ttftMs) * 1_000;
-    log.finishUs[row] = (sentMs + ttftMs + gapMs * (tokens - 1)) * 1_000;
+    log.arrivalUs.set(row, sentMs * 1_000);
+    log.firstTokenUs.set(row, (sentMs + ttftMs) * 1_000);
+    log.finishUs.set(row, (sentMs + ttftMs + gapMs * (tokens - 1)) * 1_000);
     itl.add(gapMs * 1_000, tokens - 1);
     itlSquareSum += (gapMs * 1_000) ** 2 * (tokens - 1);
   }

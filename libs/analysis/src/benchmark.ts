@@ -198,15 +198,15 @@ function mostConcurrent(log: RequestLog): number {
   const rows = Array.from({ length: log.count }, (_none, row) => row).filter(
     (row) => log.outcome[row] === COMPLETED,
   );
-  const beginUs = rows.reduce((first, row) => Math.min(first, log.arrivalUs[row]!), Infinity);
+  const beginUs = rows.reduce((first, row) => Math.min(first, log.arrivalUs.at(row)), Infinity);
   const secondOf = (us: number): number => Math.floor((us - beginUs) / US_PER_SECOND);
   const changes = new Map<number, number>();
   const change = (second: number, by: number): void => {
     changes.set(second, (changes.get(second) ?? 0) + by);
   };
   for (const row of rows) {
-    change(secondOf(log.arrivalUs[row]!), 1);
-    change(secondOf(log.finishUs[row]!) + 1, -1);
+    change(secondOf(log.arrivalUs.at(row)), 1);
+    change(secondOf(log.finishUs.at(row)) + 1, -1);
   }
   let [now, most] = [0, 0];
   for (const [, by] of [...changes].sort(([a], [b]) => a - b)) {

@@ -1,8 +1,9 @@
 import { usToSeconds } from '@baton/kernel';
-import { type Distribution, distributionOf, distributionOfGaps } from './distribution';
+import { type Distribution, distributionOf } from './distribution';
 import type { IntervalHistogram } from './interval-histogram';
 import { type Latencies, latenciesOf } from './latencies';
-import { NEVER, outcomeCode, type RequestLog } from './request-log';
+import { NEVER } from './instants';
+import { outcomeCode, type RequestLog } from './request-log';
 import { roundTo } from './round-to';
 
 /**
@@ -110,11 +111,7 @@ export function compareRuns(
     simulated_only: uncountedIn(simulated.log, isBoth),
     ttft_ms: compared('ttftUs'),
     tpot_ms: compared('tpotUs'),
-    itl_ms: comparedLatency(
-      distributionOfGaps(recorded.itl),
-      distributionOfGaps(simulated.itl),
-      null,
-    ),
+    itl_ms: comparedLatency(distributionOf(recorded.itl), distributionOf(simulated.itl), null),
     e2el_ms: compared('e2elUs'),
     request_rps: comparedRate(seen.requests, ours.requests),
     output_tokens_per_second: comparedRate(seen.tokens, ours.tokens),
@@ -146,8 +143,8 @@ function throughputOf(log: RequestLog, isCounted: IsCounted): { requests: number
     if (!isCounted(row)) continue;
     count++;
     tokens += log.emittedTokens[row]!;
-    beginUs = Math.min(beginUs, log.arrivalUs[row]!);
-    endUs = Math.max(endUs, log.finishUs[row]!);
+    beginUs = Math.min(beginUs, log.arrivalUs.at(row));
+    endUs = Math.max(endUs, log.finishUs.at(row));
   }
   const seconds = count === 0 ? NaN : usToSeconds(endUs - beginUs);
   return { requests: count / seconds, tokens: tokens / seconds };
@@ -157,8 +154,8 @@ function throughputOf(log: RequestLog, isCounted: IsCounted): { requests: number
 function deliveriesOf({ seen, stamped, speedup }: RecordedRun, isCounted: IsCounted): Float64Array {
   const late: number[] = [];
   for (let row = 0; row < seen.count; row++) {
-    if (!isCounted(row) || stamped.firstTokenUs[row] === NEVER) continue;
-    late.push((seen.firstTokenUs[row]! - stamped.firstTokenUs[row]!) / speedup);
+    if (!isCounted(row) || stamped.firstTokenUs.at(row) === NEVER) continue;
+    late.push((seen.firstTokenUs.at(row) - stamped.firstTokenUs.at(row)) / speedup);
   }
   return Float64Array.from(late).sort();
 }

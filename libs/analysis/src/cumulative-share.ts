@@ -1,5 +1,5 @@
-import { type Micros, quantile } from '@baton/kernel';
-import type { IntervalHistogram } from './interval-histogram';
+import type { Micros } from '@baton/kernel';
+import { countOf, type Ordered, quantilesOf, shortestOf } from './ordered';
 
 /**
  * A cumulative distribution as a curve: the share `shares[i]` of all values is at most `us[i]`.
@@ -22,14 +22,8 @@ const SHARES: readonly number[] = [
   }),
 ];
 
-export function cumulativeShare(ascendingUs: Float64Array): CumulativeShare {
-  if (ascendingUs.length === 0) return { us: [], shares: [] };
-  const us = [ascendingUs[0]!, ...SHARES.map((share) => quantile(ascendingUs, Math.min(1, share)))];
-  return { us, shares: [0, ...SHARES] };
-}
-
-export function cumulativeShareOfGaps(gaps: IntervalHistogram): CumulativeShare {
-  if (gaps.count === 0) return { us: [], shares: [] };
-  const us = [gaps.minUs, ...gaps.quantilesUs(SHARES.map((share) => Math.min(1, share)))];
-  return { us, shares: [0, ...SHARES] };
+export function cumulativeShare(lengths: Ordered): CumulativeShare {
+  if (countOf(lengths) === 0) return { us: [], shares: [] };
+  const shares = SHARES.map((share) => Math.min(1, share));
+  return { us: [shortestOf(lengths), ...quantilesOf(lengths, shares)], shares: [0, ...SHARES] };
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { quantile } from '@baton/kernel';
-import { cumulativeShare, cumulativeShareOfGaps } from './cumulative-share';
-import { distributionOf, distributionOfGaps } from './distribution';
+import { cumulativeShare } from './cumulative-share';
+import { distributionOf } from './distribution';
 import { IntervalHistogram } from './interval-histogram';
 
 const NOTHING = { mean: null, p50: null, p90: null, p95: null, p99: null, max: null };
@@ -23,14 +23,14 @@ describe('a distribution', () => {
 
   it('without values is null throughout', () => {
     expect(distributionOf(new Float64Array(0))).toEqual(NOTHING);
-    expect(distributionOfGaps(new IntervalHistogram())).toEqual(NOTHING);
+    expect(distributionOf(new IntervalHistogram())).toEqual(NOTHING);
   });
 
   it('of counted gaps has exact mean and maximum', () => {
     const gaps = new IntervalHistogram();
     gaps.add(20_001, 3);
     gaps.add(60_005);
-    expect(distributionOfGaps(gaps)).toMatchObject({ mean: 30.002, max: 60.005 });
+    expect(distributionOf(gaps)).toMatchObject({ mean: 30.002, max: 60.005 });
   });
 
   it('ascends with the share and stays within the values', () => {
@@ -63,14 +63,14 @@ describe('a cumulative share', () => {
 
   it('without values has no curve', () => {
     expect(cumulativeShare(new Float64Array(0)).us).toEqual([]);
-    expect(cumulativeShareOfGaps(new IntervalHistogram()).us).toEqual([]);
+    expect(cumulativeShare(new IntervalHistogram()).us).toEqual([]);
   });
 
   it('of gaps ends at the longest one', () => {
     const gaps = new IntervalHistogram();
     gaps.add(10, 99);
     gaps.add(70_000);
-    const { us } = cumulativeShareOfGaps(gaps);
+    const { us } = cumulativeShare(gaps);
     expect([us[0], us.at(-1)]).toEqual([10, 70_000]);
   });
 });

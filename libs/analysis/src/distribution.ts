@@ -1,5 +1,5 @@
-import { mean, type Micros, quantile } from '@baton/kernel';
-import type { IntervalHistogram } from './interval-histogram';
+import type { Micros } from '@baton/kernel';
+import { meanOf, type Ordered, quantilesOf } from './ordered';
 import { roundTo } from './round-to';
 
 /**
@@ -19,31 +19,14 @@ const SHARES = [0.5, 0.9, 0.95, 0.99, 1] as const;
 const US_PER_MS = 1_000;
 
 /**
- * The distribution of ascending values in µs. Percentiles are interpolated as numpy does by
- * default, and so vLLM's benchmark.
- */
-export function distributionOf(ascendingUs: Float64Array): Distribution {
-  if (ascendingUs.length === 0) return inMilliseconds(NaN, []);
-  return inMilliseconds(
-    mean(ascendingUs),
-    SHARES.map((share) => quantile(ascendingUs, share)),
-  );
-}
-
-/**
- * The distribution of counted gaps. Mean and maximum are exact, percentiles at most 0.4 % off above
+ * The distribution of lengths. Percentiles are interpolated as numpy does by default, and so vLLM's
+ * benchmark. Of counted lengths, mean and maximum are exact and percentiles at most 0.4 % off above
  * 256 µs.
  */
-export function distributionOfGaps(gaps: IntervalHistogram): Distribution {
-  return gaps.count === 0
-    ? inMilliseconds(NaN, [])
-    : inMilliseconds(gaps.meanUs, gaps.quantilesUs(SHARES));
-}
-
-function inMilliseconds(meanUs: Micros, quantilesUs: readonly Micros[]): Distribution {
-  const [p50, p90, p95, p99, max] = quantilesUs.map(milliseconds);
+export function distributionOf(lengths: Ordered): Distribution {
+  const [p50, p90, p95, p99, max] = quantilesOf(lengths, SHARES).map(milliseconds);
   return {
-    mean: milliseconds(meanUs),
+    mean: milliseconds(meanOf(lengths)),
     p50: p50 ?? null,
     p90: p90 ?? null,
     p95: p95 ?? null,

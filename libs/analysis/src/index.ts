@@ -23,8 +23,8 @@ export {
   type GpuRate,
   type GpuWatts,
 } from './costs';
-export { cumulativeShare, cumulativeShareOfGaps, type CumulativeShare } from './cumulative-share';
-export { distributionOf, distributionOfGaps, type Distribution } from './distribution';
+export { cumulativeShare, type CumulativeShare } from './cumulative-share';
+export { distributionOf, type Distribution } from './distribution';
 export type { EngineSummary } from './engine-summary';
 export {
   EXACT_MODEL,
@@ -39,9 +39,10 @@ export {
   type ErrorFactors,
   type Interval,
 } from './intervals/interval';
+export { Instants, NEVER } from './instants';
 export { IntervalHistogram, type PlainHistogram } from './interval-histogram';
 export type { KvPoolRecord } from './kv-pool-summary';
-export { latenciesOf, tpotOf, type Latencies } from './latencies';
+export { eachLatency, latenciesOf, tpotOf, type Latencies } from './latencies';
 export { overTime } from './over-time';
 export {
   ENGINE_PHASES,
@@ -53,7 +54,6 @@ export {
   type RequestPhase,
 } from './phases';
 export {
-  NEVER,
   OUTCOMES,
   outcomeCode,
   RequestLog,
@@ -83,6 +83,7 @@ export {
   type Objective,
   type Slo,
 } from './slo';
+export type { ByteStore } from './spill';
 export { summarise, type FrontEndSummary, type Summary } from './summary';
 export type { StepTimesSummary } from './step-times';
 export { areTooLate, LATE_MS } from './too-late';

@@ -46,7 +46,7 @@ describe('rates over time', () => {
             finishUs: arrivalUs + waitUs + spanUs,
           })),
         );
-        const endUs = log.finishUs.reduce((last, us) => Math.max(last, us), 1);
+        const endUs = [...log.finishUs].reduce((last, us) => Math.max(last, us), 1);
         const rates = overTime(log, { endUs, intervals, slo: {} });
         const seconds = rates.intervalUs / second;
         const tokens = log.emittedTokens.reduce((total, each) => total + each, 0);

@@ -1,5 +1,6 @@
 import { assert, type Micros } from '@baton/kernel';
-import { NEVER, outcomeCode, type RequestLog } from './request-log';
+import { NEVER } from './instants';
+import { outcomeCode, type RequestLog } from './request-log';
 import { sloTest, type Slo } from './slo';
 
 /** Rates per simulated second in equal intervals from instant 0 on. */
@@ -33,12 +34,12 @@ export function overTime(log: RequestLog, { endUs, intervals, slo }: OverTimeOpt
   const isGood = sloTest(log, slo);
   const indexOf = (us: Micros): number => Math.min(intervals - 1, Math.floor(us / intervalUs));
   for (let row = 0; row < log.count; row++) {
-    const finishUs = log.finishUs[row]!;
-    if (log.arrivalUs[row] !== NEVER) rates.arrivals[indexOf(log.arrivalUs[row]!)]!++;
-    if (log.outcome[row] !== COMPLETED || log.firstTokenUs[row] === NEVER) continue;
+    const finishUs = log.finishUs.at(row);
+    if (log.arrivalUs.at(row) !== NEVER) rates.arrivals[indexOf(log.arrivalUs.at(row))]!++;
+    if (log.outcome[row] !== COMPLETED || log.firstTokenUs.at(row) === NEVER) continue;
     rates.completions[indexOf(finishUs)]!++;
     if (isGood(row)) rates.good[indexOf(finishUs)]!++;
-    tokens.add(log.firstTokenUs[row]!, finishUs, log.emittedTokens[row]!);
+    tokens.add(log.firstTokenUs.at(row), finishUs, log.emittedTokens[row]!);
   }
   const seconds = intervalUs / US_PER_SECOND;
   const outputTokens = tokens.sums();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { meanPhases, phasesOf, REQUEST_PHASES, readPhases } from './phases';
-import { NEVER, RequestLog } from './request-log';
+import { type Instants, NEVER } from './instants';
+import { RequestLog } from './request-log';
 import { logOf, type TestRow } from '../test/test-log';
 
 const HANDED_OVER: TestRow = {
@@ -58,11 +59,11 @@ describe('the phases of a request', () => {
   it('begin with the front end, and have its second pass before the hold', () => {
     const log = new RequestLog(1, { hasFrontEnd: true });
     for (const [name, us] of Object.entries(HANDED_OVER)) {
-      (log[name as keyof RequestLog] as Float64Array)[0] = us as number;
+      (log[name as keyof RequestLog] as Instants).set(0, us as number);
     }
     log.outcome[0] = 1;
-    log.frontEnd!.enqueuedUs[0] = 130;
-    log.frontEnd!.offeredUs[0] = 407;
+    log.frontEnd!.enqueuedUs.set(0, 130);
+    log.frontEnd!.offeredUs.set(0, 407);
     expect(meanPhases(log)).toEqual({
       front_end: 30,
       queue: 20,

@@ -1,5 +1,6 @@
 import type { Micros } from '@baton/kernel';
-import { NEVER, outcomeCode, type RequestLog } from './request-log';
+import { NEVER } from './instants';
+import { outcomeCode, type RequestLog } from './request-log';
 
 /**
  * The consecutive phases of a request. `front_end`: until it has passed the server in front of the
@@ -47,16 +48,16 @@ export type PhaseSpans = Float64Array;
  * end to end from the arrival.
  */
 export function readPhases(log: RequestLog, row: number, spans: PhaseSpans): void {
-  const startUs = log.prefillStartUs[row]!;
-  const heldUs = log.heldUs[row]!;
-  const sendUs = log.transferStartUs[row]!;
-  const sentUs = log.transferEndUs[row]!;
-  const firstUs = log.firstTokenUs[row]!;
+  const startUs = log.prefillStartUs.at(row);
+  const heldUs = log.heldUs.at(row);
+  const sendUs = log.transferStartUs.at(row);
+  const sentUs = log.transferEndUs.at(row);
+  const firstUs = log.firstTokenUs.at(row);
   const isHandedOver = heldUs !== NEVER;
   const { frontEnd } = log;
-  const arrivalUs = log.arrivalUs[row]!;
-  const enqueuedUs = frontEnd === undefined ? arrivalUs : frontEnd.enqueuedUs[row]!;
-  const offeredUs = frontEnd === undefined ? heldUs : frontEnd.offeredUs[row]!;
+  const arrivalUs = log.arrivalUs.at(row);
+  const enqueuedUs = frontEnd === undefined ? arrivalUs : frontEnd.enqueuedUs.at(row);
+  const offeredUs = frontEnd === undefined ? heldUs : frontEnd.offeredUs.at(row);
   spans[0] = frontEnd === undefined ? NEVER : between(arrivalUs, enqueuedUs);
   spans[1] = between(enqueuedUs, startUs);
   spans[2] = between(startUs, isHandedOver ? heldUs : firstUs);
@@ -64,7 +65,7 @@ export function readPhases(log: RequestLog, row: number, spans: PhaseSpans): voi
   spans[4] = between(offeredUs, sendUs);
   spans[5] = isHandedOver ? between(sendUs, sentUs) : NEVER;
   spans[6] = isHandedOver ? between(sentUs, firstUs) : NEVER;
-  spans[7] = between(firstUs, log.finishUs[row]!);
+  spans[7] = between(firstUs, log.finishUs.at(row));
 }
 
 /** Mean length of each phase in µs over the completed requests that had it; NaN where none had. */

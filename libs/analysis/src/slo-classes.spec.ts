@@ -8,12 +8,12 @@ import { classSummaries } from './slo-classes';
 function runOf(ttftMs: readonly (number | null)[], hasFlowControl = false): RunRecord {
   const log = new RequestLog(ttftMs.length, { hasFlowControl });
   ttftMs.forEach((ms, row) => {
-    log.arrivalUs[row] = row * 1_000;
+    log.arrivalUs.set(row, row * 1_000);
     log.outcome[row] = outcomeCode(ms === null ? 'rejected' : 'completed');
     if (ms === null) return;
-    if (log.passedUs) log.passedUs[row] = log.arrivalUs[row]! + 10_000 * row;
-    log.firstTokenUs[row] = log.arrivalUs[row]! + ms * 1_000;
-    log.finishUs[row] = log.firstTokenUs[row]! + 1_000_000;
+    if (log.passedUs) log.passedUs.set(row, log.arrivalUs.at(row) + 10_000 * row);
+    log.firstTokenUs.set(row, log.arrivalUs.at(row) + ms * 1_000);
+    log.finishUs.set(row, log.firstTokenUs.at(row) + 1_000_000);
     log.emittedTokens[row] = 11;
   });
   return { log, endUs: 2_000_000, itl: new IntervalHistogram() } as unknown as RunRecord;

@@ -1,8 +1,10 @@
 import { usToSeconds } from '@baton/kernel';
 import { type Distribution, distributionOf } from './distribution';
 import { share } from './engine-summary';
-import { latenciesOf } from './latencies';
-import { NEVER, outcomeCode, type RequestLog } from './request-log';
+import { eachLatency } from './latencies';
+import { type Ordered, orderedOf } from './ordered';
+import { NEVER } from './instants';
+import { outcomeCode, type RequestLog } from './request-log';
 import { roundTo } from './round-to';
 import type { RunRecord } from './run-record';
 import { formatSlo, sloTest, type Slo } from './slo';
@@ -46,7 +48,7 @@ export function classSummaries(
     const count = (isMeant: (row: number) => boolean): number => countRows(log, isOurs, isMeant);
     const requests = count(() => true);
     const good = count(isGood);
-    const latencies = latenciesOf(log, isOurs);
+    const latencies = eachLatency(log, distributionOf, isOurs);
     const waits = waitsOf(log, isOurs);
     return {
       name,
@@ -56,8 +58,8 @@ export function classSummaries(
       slo: formatSlo(slo) || null,
       slo_attainment: share(good, requests),
       goodput_rps: roundTo(good / usToSeconds(endUs), 6),
-      ttft_ms: distributionOf(latencies.ttftUs),
-      tpot_ms: distributionOf(latencies.tpotUs),
+      ttft_ms: latencies.ttftUs,
+      tpot_ms: latencies.tpotUs,
       ...(waits && { flow_wait_ms: distributionOf(waits) }),
     };
   });
@@ -71,10 +73,10 @@ function countRows(log: RequestLog, isOurs: Rows, isMeant: Rows): number {
   return count;
 }
 
-/** Waits in flow control, ascending. */
-function waitsOf({ passedUs, arrivalUs }: RequestLog, isOurs: Rows): Float64Array | undefined {
-  return passedUs
-    ?.map((us, row) => (us === NEVER || !isOurs(row) ? NEVER : us - arrivalUs[row]!))
-    .filter((us) => us !== NEVER)
-    .sort();
+/** Waits in flow control. */
+function waitsOf(log: RequestLog, isOurs: Rows): Ordered | undefined {
+  const { passedUs, arrivalUs } = log;
+  if (passedUs === undefined) return undefined;
+  const isCounted = (row: number): boolean => isOurs(row) && passedUs.at(row) !== NEVER;
+  return orderedOf(log, isCounted, (row) => passedUs.at(row) - arrivalUs.at(row));
 }

@@ -1,6 +1,7 @@
 import type { Micros } from '@baton/kernel';
 import { tpotOf } from './latencies';
-import { NEVER, outcomeCode, type RequestLog } from './request-log';
+import { NEVER } from './instants';
+import { outcomeCode, type RequestLog } from './request-log';
 
 /** Latencies that an SLO can bound, in the order of display. */
 export const OBJECTIVES = ['ttft', 'tpot', 'itl', 'e2el'] as const;
@@ -88,11 +89,11 @@ export function sloTest(log: RequestLog, slo: Slo): (row: number) => boolean {
   const { ttft = Infinity, tpot = Infinity, itl = Infinity, e2el = Infinity } = slo;
   const gapUs = Math.min(tpot, itl);
   return (row) => {
-    if (log.outcome[row] !== COMPLETED || log.firstTokenUs[row] === NEVER) return false;
-    const arrivalUs = log.arrivalUs[row]!;
+    if (log.outcome[row] !== COMPLETED || log.firstTokenUs.at(row) === NEVER) return false;
+    const arrivalUs = log.arrivalUs.at(row);
     return (
-      log.firstTokenUs[row]! - arrivalUs <= ttft &&
-      log.finishUs[row]! - arrivalUs <= e2el &&
+      log.firstTokenUs.at(row) - arrivalUs <= ttft &&
+      log.finishUs.at(row) - arrivalUs <= e2el &&
       tpotOf(log, row) <= gapUs
     );
   };

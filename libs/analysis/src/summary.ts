@@ -1,6 +1,6 @@
 import { usToMs, usToSeconds } from '@baton/kernel';
 import { type CostRates, type CostSummary, costSummary } from './costs';
-import { type Distribution, distributionOf, distributionOfGaps } from './distribution';
+import { type Distribution, distributionOf } from './distribution';
 import { type EngineSummary, engineSummary, share } from './engine-summary';
 import {
   EXACT_MODEL,
@@ -9,9 +9,11 @@ import {
   type ModelErrors,
 } from './intervals/figure-intervals';
 import { type KvPoolSummary, kvPoolSummary } from './kv-pool-summary';
-import { type Latencies, latenciesOf } from './latencies';
+import { measuredLatencies, type MeasuredLatencies } from './intervals/measured-latencies';
+import { thinned } from './intervals/thinned';
 import { meanPhases, type OfPhases } from './phases';
-import { NEVER, outcomeCode, OUTCOMES, type Outcome, type RequestLog } from './request-log';
+import { NEVER } from './instants';
+import { outcomeCode, OUTCOMES, type Outcome, type RequestLog } from './request-log';
 import { roundTo } from './round-to';
 import type { EngineRecord, RunRecord } from './run-record';
 import { type ScalingOptions, type ScalingSummary, scalingSummary } from './scaling';
@@ -39,8 +41,6 @@ export interface SummaryOptions {
   readonly rates?: CostRates | undefined;
   /** The resolved configuration, repeated in the result. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** `latenciesOf` of the run's log, if already computed. */
-  readonly latencies?: Latencies;
   /**
    * Errors of the step times under the load of the run, in requests under way per engine that
    * generates. Default: none.
@@ -115,11 +115,18 @@ export interface Summary {
 
 /** Condenses a run. It takes about 0.5 s for a million requests, mostly for sorting. */
 export function summarise(run: RunRecord, options: SummaryOptions): Summary {
-  const latencies = options.latencies ?? latenciesOf(run.log);
+  const part = thinned(run.log);
+  const latencies = measuredLatencies(run.log, part);
   const { wall_seconds, requests_per_wall_second, ...figures } = figuresOf(run, latencies, options);
   const { slo, errorsAt, isClosedLoop = false } = options;
   const errors = errorsAt?.(meanLoad(run)) ?? EXACT_MODEL;
-  const requested = { latencies, errors, isClosedLoop, ...(slo === undefined ? {} : { slo }) };
+  const requested = {
+    part,
+    latencies,
+    errors,
+    isClosedLoop,
+    ...(slo === undefined ? {} : { slo }),
+  };
   return {
     ...figures,
     intervals: intervalsOf(run, figures, requested),
@@ -133,14 +140,14 @@ function meanLoad({ log, engines, endUs }: RunRecord): number {
   const generating = engines.filter(({ role }) => role !== 'prefill').length;
   let underWayUs = 0;
   for (let row = 0; row < log.count; row++) {
-    if (log.finishUs[row] !== NEVER) underWayUs += log.finishUs[row]! - log.arrivalUs[row]!;
+    if (log.finishUs.at(row) !== NEVER) underWayUs += log.finishUs.at(row) - log.arrivalUs.at(row);
   }
   return endUs === 0 || generating === 0 ? 0 : underWayUs / endUs / generating;
 }
 
 function figuresOf(
   run: RunRecord,
-  latencies: Latencies,
+  latencies: MeasuredLatencies,
   options: SummaryOptions,
 ): Omit<Summary, 'intervals'> {
   const { log } = run;
@@ -157,10 +164,10 @@ function figuresOf(
     failed,
     simulated_seconds: usToSeconds(run.endUs),
     steps: run.steps,
-    ttft_ms: distributionOf(latencies.ttftUs),
-    tpot_ms: distributionOf(latencies.tpotUs),
-    itl_ms: distributionOfGaps(run.itl),
-    e2el_ms: distributionOf(latencies.e2elUs),
+    ttft_ms: latencies.ttftUs.figures,
+    tpot_ms: latencies.tpotUs.figures,
+    itl_ms: distributionOf(run.itl),
+    e2el_ms: latencies.e2elUs.figures,
     slo_attainment,
     ...goodput,
     prefix_hit_rate: prefixHitRate(log),
@@ -256,7 +263,7 @@ function prefixHitRate(log: RequestLog): Rate {
   let requested = 0;
   let found = 0;
   for (let row = 0; row < log.count; row++) {
-    if (log.prefillStartUs[row] === NEVER) continue;
+    if (log.prefillStartUs.at(row) === NEVER) continue;
     requested += log.promptTokens[row]!;
     found += log.cachedTokens[row]!;
   }

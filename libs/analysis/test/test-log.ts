@@ -28,12 +28,12 @@ export function logOf(rows: readonly TestRow[]): RequestLog {
   const log = new RequestLog(rows.length);
   rows.forEach(({ outcome, tokens = 1, promptTokens, cachedTokens, ...instants }, row) => {
     log.outcome[row] = outcomeCode(outcome ?? 'completed');
-    log.arrivalUs[row] = 0;
+    log.arrivalUs.set(row, 0);
     log.promptTokens[row] = promptTokens ?? 0;
     log.outputTokens[row] = tokens;
     log.emittedTokens[row] = tokens;
     log.cachedTokens[row] = cachedTokens ?? 0;
-    for (const [name, us] of Object.entries(instants)) log[name as keyof Instants][row] = us;
+    for (const [name, us] of Object.entries(instants)) log[name as keyof Instants].set(row, us);
   });
   return log;
 }

@@ -50,8 +50,8 @@ export class VirtualTarget implements LiveTarget {
     this.count(log, rows);
     const answers = rows.map((row) => answerOf(log, row, ends));
     for (let row = 0; row < log.count; row++) {
-      log.firstTokenUs[row]! += msToUs(overheadMs);
-      log.finishUs[row]! += msToUs(overheadMs);
+      log.firstTokenUs.set(row, log.firstTokenUs.at(row) + msToUs(overheadMs));
+      log.finishUs.set(row, log.finishUs.at(row) + msToUs(overheadMs));
     }
     return Promise.resolve({
       log,
@@ -101,13 +101,13 @@ export class VirtualTarget implements LiveTarget {
       const add = (part: Part, fromUs: number, untilUs: number): void => {
         this.sums[part] += (untilUs - fromUs) / 1e6;
       };
-      const [held, first] = [log.heldUs[row]!, log.firstTokenUs[row]!];
-      add('queue', log.arrivalUs[row]!, log.prefillStartUs[row]!);
-      add('prefill', log.prefillStartUs[row]!, held === NEVER ? first : held);
+      const [held, first] = [log.heldUs.at(row), log.firstTokenUs.at(row)];
+      add('queue', log.arrivalUs.at(row), log.prefillStartUs.at(row));
+      add('prefill', log.prefillStartUs.at(row), held === NEVER ? first : held);
       this.succeeded += 1;
       if (held === NEVER) continue;
-      add('transfer', held, log.transferEndUs[row]!);
-      add('first_step', log.transferEndUs[row]!, first);
+      add('transfer', held, log.transferEndUs.at(row));
+      add('first_step', log.transferEndUs.at(row), first);
       this.handedOver += 1;
     }
   }
@@ -153,9 +153,9 @@ function answerOf(
   row: number,
   ends: ReadonlyMap<number, readonly number[]>,
 ): Answered {
-  const [sentUs, firstUs] = [log.arrivalUs[row]!, log.firstTokenUs[row]!];
+  const [sentUs, firstUs] = [log.arrivalUs.at(row), log.firstTokenUs.at(row)];
   const own = (ends.get(log.decodeEngine[row]!) ?? []).filter(
-    (endUs) => endUs > firstUs && endUs <= log.finishUs[row]!,
+    (endUs) => endUs > firstUs && endUs <= log.finishUs.at(row),
   );
   const gapsMs = own.map((endUs, i) => usToMs(endUs - (own[i - 1] ?? firstUs)));
   return {

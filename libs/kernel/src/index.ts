@@ -7,11 +7,9 @@ export {
   DeadlineList,
   newDeadline,
 } from './containers/deadline-list';
-export { ExpiringMap } from './containers/expiring-map';
 export { HashedIndex } from './containers/hashed-index';
 export { RecentContents } from './containers/recent-contents';
 export { Fifo } from './containers/fifo';
-export { RowQueue } from './containers/row-queue';
 export { Tournament } from './containers/tournament';
 export { truncate } from './containers/truncate';
 export { csvFields, type CsvRow, parseCsv } from './csv';

@@ -1,6 +1,5 @@
 import { SPAN } from './span-rows';
 
-// Local copies, because every read of an imported name goes through a getter.
 const { ROW, NEXT, PREV, GAP } = SPAN;
 
 /**

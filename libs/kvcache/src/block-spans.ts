@@ -4,7 +4,6 @@ import type { FreeOrder } from './free-order';
 import { LruOrder } from './lru-order';
 import { SPAN } from './span-rows';
 
-// Local copies, because every read of an imported name goes through a getter.
 const { ROW, OWNERS } = SPAN;
 
 /**

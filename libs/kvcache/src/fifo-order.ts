@@ -3,7 +3,6 @@ import { BlockRing } from './block-ring';
 import type { FreeOrder } from './free-order';
 import { SPAN } from './span-rows';
 
-// Local copies, because every read of an imported name goes through a getter.
 const { ROW } = SPAN;
 
 /**

@@ -71,7 +71,7 @@ function laterMs({ run, details }: LoadRecord, idPrefix: string, stamps: Stamps)
     const i = Number(id.slice(idPrefix.length));
     const { gapsUs } = details![i]!;
     expect(gapsUs).toHaveLength(writtenMs.length - 1);
-    let afterUs = run.log.firstTokenUs[i]! - run.log.arrivalUs[i]!;
+    let afterUs = run.log.firstTokenUs.at(i) - run.log.arrivalUs.at(i);
     return writtenMs.map((ms, k) => {
       if (k > 0) afterUs += gapsUs[k - 1]!;
       return afterUs / 1_000 - (ms - receivedMs);
@@ -117,7 +117,7 @@ describe('the load generator', () => {
     expect(stamps).toHaveLength(9);
     for (let i = 0; i < log.count; i++) {
       const underWay = Array.from(log.arrivalUs).filter((us, k) => {
-        return us <= log.arrivalUs[i]! && log.finishUs[k]! > log.arrivalUs[i]!;
+        return us <= log.arrivalUs.at(i) && log.finishUs.at(k) > log.arrivalUs.at(i);
       });
       expect(underWay.length).toBeLessThanOrEqual(3);
     }
@@ -175,7 +175,7 @@ describe('the load generator', () => {
       onText: (index, text) => seen.push(`${index}:${text}`),
     });
     const { arrivalUs, finishUs } = record.run.log;
-    expect(arrivalUs[1]! - finishUs[0]!).toBeGreaterThanOrEqual(39_000);
+    expect(arrivalUs.at(1) - finishUs.at(0)).toBeGreaterThanOrEqual(39_000);
     expect(seen).toEqual([
       `0:${Array.from({ length: TOKENS }, (_n, i) => ` word${i + 1}`).join('')}`,
     ]);

@@ -70,17 +70,17 @@ export class Recorder {
   }
 
   sent(row: number, atMs: number): void {
-    this.log.arrivalUs[row] = this.us(atMs);
+    this.log.arrivalUs.set(row, this.us(atMs));
   }
 
   endRequest(row: number, answer: ReceivedAnswer, ending: Ending): void {
     const { log } = this;
     log.emittedTokens[row] = answer.outputTokens ?? answer.events;
-    if (answer.events > 0) log.firstTokenUs[row] = this.us(answer.firstMs);
+    if (answer.events > 0) log.firstTokenUs.set(row, this.us(answer.firstMs));
     if (ending.kind === 'failed') this.failed(row, ending.error, ending.message);
     if (ending.kind !== 'whole') return;
     log.outcome[row] = outcomeCode('completed');
-    log.finishUs[row] = this.us(answer.lastMs);
+    log.finishUs.set(row, this.us(answer.lastMs));
     log.cachedTokens[row] = answer.cachedTokens ?? 0;
     this.countedBy[answer.outputTokens === undefined ? 'events' : 'usage'] += 1;
     if (answer.promptTokens !== undefined) {
@@ -88,7 +88,7 @@ export class Recorder {
       this.promptUsage.requests += 1;
     }
     const tokensPerEvent = log.emittedTokens[row]! / (answer.gapsUs.length + 1);
-    this.gaps(log.firstTokenUs[row]!, answer.gapsUs, tokensPerEvent);
+    this.gaps(log.firstTokenUs.at(row), answer.gapsUs, tokensPerEvent);
     const { gapsUs, text, promptTokens } = answer;
     if (this.details !== undefined) this.details[row] = { gapsUs, text, error: '', promptTokens };
   }

@@ -1,5 +1,11 @@
 import { statSync } from 'node:fs';
-import { IntervalHistogram, outcomeCode, type RecordedRun, RequestLog } from '@baton/analysis';
+import {
+  type Instants,
+  IntervalHistogram,
+  outcomeCode,
+  type RecordedRun,
+  RequestLog,
+} from '@baton/analysis';
 import { UsageError } from '@baton/config';
 import type { Micros } from '@baton/kernel';
 import {
@@ -118,8 +124,8 @@ class RunBuilder implements RecordedRun {
   ): void {
     const { measured } = at;
     const arrivalUs = this.workload.arrivalUs[row]!;
-    const fill = (column: Float64Array, us: Micros | undefined): void => {
-      if (us !== undefined) column[row] = arrivalUs + us;
+    const fill = (column: Instants, us: Micros | undefined): void => {
+      if (us !== undefined) column.set(row, arrivalUs + us);
     };
     log.outcome[row] = outcomeCode(measured.outcome === 'completed' ? 'completed' : 'failed');
     log.promptTokens[row] = this.workload.promptTokens[row]!;
@@ -127,7 +133,7 @@ class RunBuilder implements RecordedRun {
     log.emittedTokens[row] = measured.tokens;
     log.cachedTokens[row] = measured.cachedTokens;
     log.transferredTokens[row] = measured.transferredTokens;
-    log.arrivalUs[row] = arrivalUs;
+    log.arrivalUs.set(row, arrivalUs);
     fill(log.prefillStartUs, at.scheduledUs);
     fill(log.heldUs, at.heldUs);
     fill(log.firstTokenUs, at.firstTokenUs);

@@ -31,27 +31,27 @@ export function testRun({ requests, roles, seed = 1, samples = 900 }: TestRunOpt
     const isAggregated = indices('prefill').length === 0;
     const tokens = 1 + heavy(200);
     const stepUs = 18_000 + heavy(9_000);
-    log.arrivalUs[row] = nowUs;
+    log.arrivalUs.set(row, nowUs);
     log.outcome[row] = outcomeCode('completed');
     log.promptTokens[row] = 16 + heavy(2_000);
     log.cachedTokens[row] = Math.floor((log.promptTokens[row]! * random.unit()) / 2);
     log.outputTokens[row] = log.emittedTokens[row] = tokens;
-    log.prefillStartUs[row] = nowUs + heavy(200_000);
-    let readyUs = log.prefillStartUs[row]! + 20_000 + log.promptTokens[row]! * 90;
+    log.prefillStartUs.set(row, nowUs + heavy(200_000));
+    let readyUs = log.prefillStartUs.at(row) + 20_000 + log.promptTokens[row]! * 90;
     log.prefillEngine[row] = pick(indices(isAggregated ? 'aggregated' : 'prefill'));
     log.decodeEngine[row] = isAggregated ? log.prefillEngine[row]! : pick(indices('decode'));
     if (!isAggregated) {
-      log.heldUs[row] = readyUs;
-      log.transferStartUs[row] = readyUs += heavy(5_000);
-      log.transferEndUs[row] = readyUs += 2_000 + log.promptTokens[row]! * 10;
+      log.heldUs.set(row, readyUs);
+      log.transferStartUs.set(row, (readyUs += heavy(5_000)));
+      log.transferEndUs.set(row, (readyUs += 2_000 + log.promptTokens[row]! * 10));
       log.transferredTokens[row] = log.promptTokens[row]!;
     }
-    log.firstTokenUs[row] = readyUs + stepUs;
-    log.finishUs[row] = log.firstTokenUs[row]! + (tokens - 1) * stepUs;
+    log.firstTokenUs.set(row, readyUs + stepUs);
+    log.finishUs.set(row, log.firstTokenUs.at(row) + (tokens - 1) * stepUs);
     if (tokens > 1) itl.addLinear(stepUs, (tokens - 1) * stepUs, tokens - 1, 1);
   }
   if (requests > 10) log.outcome[7] = outcomeCode('rejected');
-  const endUs = log.finishUs.reduce((last, us) => Math.max(last, us), 0);
+  const endUs = [...log.finishUs].reduce((last, us) => Math.max(last, us), 0);
   const engines = roles.map((role, index) => engineOf(role, index, endUs));
   const series = seriesOf({ engines: roles.length, samples, endUs }, random);
   return { log, engines, itl, series, lives: [], endUs, steps: 1_000, events: 900 };

@@ -88,7 +88,9 @@ describe('LoRA adapters on the virtual clock', () => {
         options: { maxAdapters: 1 },
       });
       const { finishUs, arrivalUs } = simulate(scenario).log;
-      return finishUs.reduce((sum, us, row) => sum + us - arrivalUs[row]!, 0) / workload.count;
+      return (
+        [...finishUs].reduce((sum, us, row) => sum + us - arrivalUs.at(row), 0) / workload.count
+      );
     };
     let turn = 0;
     const inTurns = meanTtft(({ engines }) => turn++ % engines.length);

@@ -67,7 +67,7 @@ export class ClusterRun {
     const slots = slotsAbove(most);
     const calendar = new Calendar(most + 7);
     this.calendar = calendar;
-    const journal = new Journal(scenario);
+    const journal = new Journal(scenario, observer.store);
     this.journal = journal;
     const { log, meter } = journal;
     const trips = new Trips(workload.count);

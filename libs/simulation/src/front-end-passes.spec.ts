@@ -38,15 +38,15 @@ describe('a front end', () => {
   it('is passed once before an aggregated engine', () => {
     const [bare, run] = [ran('1A', [{ atUs: 500 }]), ran('1A', [{ atUs: 500 }], FRONT_END)];
     expect(phasesIn(run, 0)).toEqual({ ...phasesIn(bare, 0), front_end: 500 });
-    expect(run.log.arrivalUs[0]).toBe(500);
-    expect(run.log.firstTokenUs[0]).toBe(bare.log.firstTokenUs[0]! + 500);
-    expect(run.log.finishUs[0]).toBe(bare.log.finishUs[0]! + 500);
+    expect(run.log.arrivalUs.at(0)).toBe(500);
+    expect(run.log.firstTokenUs.at(0)).toBe(bare.log.firstTokenUs.at(0) + 500);
+    expect(run.log.finishUs.at(0)).toBe(bare.log.finishUs.at(0) + 500);
   });
 
   it('is passed again between prefill and decode', () => {
     const [bare, run] = [ran('1P1D', [{}]), ran('1P1D', [{}], FRONT_END)];
     expect(phasesIn(run, 0)).toEqual({ ...phasesIn(bare, 0), front_end: 500, dispatch: 500 });
-    expect(run.log.firstTokenUs[0]).toBe(bare.log.firstTokenUs[0]! + 1_000);
+    expect(run.log.firstTokenUs.at(0)).toBe(bare.log.firstTokenUs.at(0) + 1_000);
   });
 
   it('is passed once when both servers get a request at its arrival', () => {
@@ -57,7 +57,7 @@ describe('a front end', () => {
   it('lets a short prompt overtake a long one', () => {
     const { log } = ran('1A', [{ prompt: 100 }, { atUs: 100, prompt: 8 }], FRONT_END);
     expect([...log.frontEnd!.enqueuedUs]).toEqual([1_420, 600]);
-    expect(log.prefillStartUs[1]).toBeLessThan(log.prefillStartUs[0]!);
+    expect(log.prefillStartUs.at(1)).toBeLessThan(log.prefillStartUs.at(0));
   });
 
   it('serves simultaneous requests one by one, each for its time', () => {
@@ -82,15 +82,15 @@ describe('a front end', () => {
       scenarioWith('1A', workloadOf(asked), { maxConcurrency: 1, frontEnd: FRONT_END }),
     );
     for (const row of [1, 2]) {
-      expect(log.arrivalUs[row]).toBe(log.finishUs[row - 1]);
-      expect(log.frontEnd!.enqueuedUs[row]).toBe(log.arrivalUs[row]! + 500);
+      expect(log.arrivalUs.at(row)).toBe(log.finishUs.at(row - 1));
+      expect(log.frontEnd!.enqueuedUs.at(row)).toBe(log.arrivalUs.at(row) + 500);
     }
   });
 
   it('is part of a conversation, whose turns wait for each other', () => {
     const { log } = ran('1A', [{}, { after: 0, atUs: 50 }], FRONT_END);
-    expect(log.arrivalUs[1]).toBe(log.finishUs[0]! + 50);
-    expect(log.prefillStartUs[1]).toBe(log.arrivalUs[1]! + 500);
+    expect(log.arrivalUs.at(1)).toBe(log.finishUs.at(0) + 50);
+    expect(log.prefillStartUs.at(1)).toBe(log.arrivalUs.at(1) + 500);
   });
 
   it('leaves no trace when there is none', () => {
@@ -102,8 +102,8 @@ describe('a front end', () => {
 
   it('refuses requests that can never fit after their pass', () => {
     const { log } = ran('1A', [{ prompt: 5_000 }, {}], FRONT_END);
-    expect(log.frontEnd!.enqueuedUs[0]).toBe(420 + 50_000);
-    expect(log.prefillStartUs[0]).toBe(NEVER);
+    expect(log.frontEnd!.enqueuedUs.at(0)).toBe(420 + 50_000);
+    expect(log.prefillStartUs.at(0)).toBe(NEVER);
   });
 });
 
@@ -135,7 +135,7 @@ describe('phases of any run with a front end', () => {
           for (let row = 0; row < run.log.count; row++) {
             const phases = phasesIn(run, row);
             const sum = Object.values(phases).reduce((all, us) => all + us, 0);
-            expect(sum).toBe(run.log.finishUs[row]! - run.log.arrivalUs[row]!);
+            expect(sum).toBe(run.log.finishUs.at(row) - run.log.arrivalUs.at(row));
             const us = passUs(frontEnd, sorted[row]!.prompt);
             expect(phases['front_end']).toBeGreaterThanOrEqual(us);
             const second = frontEnd.dispatch === 'serial' ? us : 0;

@@ -59,8 +59,8 @@ export class FrontEndPasses {
   take(nowUs: Micros): PassedRow {
     const { enqueuedUs, offeredUs } = this.columns;
     const row = this.underWay.pop();
-    const isHandedOver = enqueuedUs[row]! >= 0;
-    (isHandedOver ? offeredUs : enqueuedUs)[row] = nowUs;
+    const isHandedOver = enqueuedUs.at(row) >= 0;
+    (isHandedOver ? offeredUs : enqueuedUs).set(row, nowUs);
     this.expect();
     return { row, isHandedOver };
   }

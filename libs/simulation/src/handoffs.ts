@@ -249,7 +249,7 @@ export class Handoffs implements Handlers<SourceAction<number>>, Handlers<Target
       nowUs,
     });
     this.underWay++;
-    log.transferStartUs[row] = nowUs;
+    log.transferStartUs.set(row, nowUs);
     this.setTransferAlarm();
   }
 
@@ -269,9 +269,9 @@ export class Handoffs implements Handlers<SourceAction<number>>, Handlers<Target
     const { engines, log, trips } = this.parts;
     const engine = engines[log.decodeEngine[row]!]!;
     engine.kvTransferBytes += action.transferredBytes;
-    log.transferEndUs[row] = nowUs;
+    log.transferEndUs.set(row, nowUs);
     log.transferredTokens[row] = transferredTokens;
-    if (transferredTokens === 0) log.transferStartUs[row] = nowUs;
+    if (transferredTokens === 0) log.transferStartUs.set(row, nowUs);
     engine.kvArrived(trips.outputHandle[row]!, nowUs);
   }
 

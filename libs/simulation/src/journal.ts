@@ -1,4 +1,10 @@
-import { IntervalHistogram, outcomeCode, type Outcome, RequestLog } from '@baton/analysis';
+import {
+  type ByteStore,
+  IntervalHistogram,
+  outcomeCode,
+  type Outcome,
+  RequestLog,
+} from '@baton/analysis';
 import type { SequenceHandle, StepFacts } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
 import { RequestMeter } from './request-meter';
@@ -35,30 +41,33 @@ export class Journal {
   /** By engine: preempted requests without a token since. */
   private readonly interrupted: Interrupted[][] = [];
 
-  constructor({
-    workload,
-    frontEnd,
-    scaling,
-    flowControl,
-  }: Pick<ClusterScenario, 'workload' | 'frontEnd' | 'scaling' | 'flowControl'>) {
+  constructor(
+    {
+      workload,
+      frontEnd,
+      scaling,
+      flowControl,
+    }: Pick<ClusterScenario, 'workload' | 'frontEnd' | 'scaling' | 'flowControl'>,
+    store: ByteStore | undefined,
+  ) {
     this.log = new RequestLog(workload.count, {
+      lengths: workload,
       hasFrontEnd: frontEnd !== undefined,
       hasFlowControl: flowControl !== undefined,
+      store,
     });
-    this.log.promptTokens.set(workload.promptTokens);
-    this.log.outputTokens.set(workload.outputTokens);
     this.meter = scaling && new RequestMeter(this.log, this.itl);
   }
 
   arrive(row: number, atUs: Micros): void {
-    this.log.arrivalUs[row] = atUs;
+    this.log.arrivalUs.set(row, atUs);
     this.meter?.onArrived();
   }
 
   endRequest(row: number, outcome: Exclude<Outcome, 'unfinished'>, atUs: Micros): void {
     this.log.outcome[row] = CODES[outcome];
     if (outcome === 'completed') {
-      this.log.finishUs[row] = atUs;
+      this.log.finishUs.set(row, atUs);
       this.meter?.onFinished(row);
     }
     this.ended++;
@@ -74,8 +83,8 @@ export class Journal {
     for (const handle of facts.firstTokens) {
       const row = engine.rowOf(handle);
       // After a return to prefill the request already has its first token.
-      if (log.firstTokenUs[row]! >= 0) continue;
-      log.firstTokenUs[row] = facts.firstEndUs + engine.engine.tokenOffsetUs(handle);
+      if (log.firstTokenUs.at(row) >= 0) continue;
+      log.firstTokenUs.set(row, facts.firstEndUs + engine.engine.tokenOffsetUs(handle));
       this.meter?.onFirstToken(row);
     }
     if (facts.preempted.length > 0) this.notePreempted(engine, facts);
@@ -86,8 +95,8 @@ export class Journal {
   private noteStart(engine: VirtualEngine, handle: SequenceHandle, startUs: Micros): void {
     const { log } = this;
     const row = engine.rowOf(handle);
-    if (log.prefillEngine[row] === engine.index && log.prefillStartUs[row]! < 0) {
-      log.prefillStartUs[row] = startUs;
+    if (log.prefillEngine[row] === engine.index && log.prefillStartUs.at(row) < 0) {
+      log.prefillStartUs.set(row, startUs);
       log.cachedTokens[row] = engine.engine.cachedTokens(handle);
     }
   }

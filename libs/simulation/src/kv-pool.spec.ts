@@ -35,8 +35,8 @@ const SAME = { prompt: 14, output: 1, content: [1, 2, 3] };
 describe('a cluster with a KV pool', () => {
   it('computes a prefix once, and fetches it on another engine', () => {
     const run = simulate(pooled('2A', [SAME, { ...SAME, atUs: 10_000 }]));
-    expect(run.log.firstTokenUs[0]).toBe(1000 + 10 * 14);
-    expect(run.log.firstTokenUs[1]).toBe(10_000 + 1000 + 10 * 2 + 20 + 3 * 10);
+    expect(run.log.firstTokenUs.at(0)).toBe(1000 + 10 * 14);
+    expect(run.log.firstTokenUs.at(1)).toBe(10_000 + 1000 + 10 * 2 + 20 + 3 * 10);
     expect([...run.log.cachedTokens]).toEqual([0, 12]);
     expect(summarise(run, { wallSeconds: 1, seed: 1 }).kv_pool).toEqual({
       capacity_blocks: 12,
@@ -108,7 +108,9 @@ describe('a cluster with a KV pool under random requests', () => {
         const told = [true, true, false].map((leap) => {
           const run = simulate(pooled(name, asked(all), { ...given, leap }));
           const { firstTokenUs, finishUs, cachedTokens } = run.log;
-          const columns = [firstTokenUs, finishUs, cachedTokens].map((column) => column.join());
+          const columns = [firstTokenUs, finishUs, cachedTokens].map((column) =>
+            [...column].join(),
+          );
           return JSON.stringify([columns, run.engines.map(({ kvPool }) => kvPool)]);
         });
         expect(told[1]).toBe(told[0]);

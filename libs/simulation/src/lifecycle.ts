@@ -242,7 +242,7 @@ export class Lifecycle {
     const { journal, handoffs } = this.parts;
     const row = engine.rowOf(handle);
     engine.leave(row);
-    journal.log.heldUs[row] = nowUs;
+    journal.log.heldUs.set(row, nowUs);
     handoffs.hold(row, nowUs);
     if (this.passes === undefined) this.send(row, this.router.placeDecode(row, nowUs), nowUs);
     else this.passes.offer(row, nowUs, this.stages.decode.engines.length);
@@ -289,7 +289,7 @@ export class Lifecycle {
     spec.endReason = endsByEos === true && !isLimited ? 'stop' : 'length';
     spec.priority = workload.priority.length === 0 ? 0 : workload.priority[row]!;
     if (sloClasses !== undefined) spec.priority ||= sloClasses.of(row).priority;
-    spec.arrivalUs = this.parts.journal.log.arrivalUs[row]!;
+    spec.arrivalUs = this.parts.journal.log.arrivalUs.at(row);
     spec.blockFrom = workload.contentStart[row]!;
     spec.blockCount = workload.contentStart[row + 1]! - spec.blockFrom;
     if (workload.adapter !== undefined) spec.adapter = workload.adapter.places[row]!;

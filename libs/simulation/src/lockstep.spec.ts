@@ -37,26 +37,26 @@ describe('ranks in lockstep on the virtual clock', () => {
   it('begin a request at the common boundary, even on an idle rank', () => {
     const { log } = run(ranked('2A', [{ prompt: 8, output: 2 }, { atUs: 300 }]));
     expect([...log.prefillEngine]).toEqual([0, 1]);
-    expect(log.prefillStartUs[1]).toBe(1_080);
-    expect(log.firstTokenUs[1]).toBe(1_080 + 1_080);
+    expect(log.prefillStartUs.at(1)).toBe(1_080);
+    expect(log.firstTokenUs.at(1)).toBe(1_080 + 1_080);
     // The decode step of the other rank ended with that prompt.
-    expect(log.finishUs[0]).toBe(2_160);
+    expect(log.finishUs.at(0)).toBe(2_160);
   });
 
   it('make a request wait for the end of a dummy step, until 32 steps are complete', () => {
     const late = 1_080 + 31 * 1_001 + 1;
     const requests = [{ output: 1 }, { atUs: 1_081, output: 1 }];
     const tail = run(ranked('2A', requests)).log;
-    expect(tail.prefillStartUs[1]).toBe(1_080 + 1_001);
+    expect(tail.prefillStartUs.at(1)).toBe(1_080 + 1_001);
     const rested = run(ranked('2A', [{ output: 1 }, { atUs: late, output: 1 }])).log;
-    expect(rested.prefillStartUs[1]).toBe(late);
+    expect(rested.prefillStartUs.at(1)).toBe(late);
   });
 
   it('admit fetched KV at the boundary after its arrival', () => {
     const { log } = run(ranked('2P2D', [{}]));
     // Reserved when it came at 1,080; 100 + 8 of transfer; dummy steps from 1,080 on.
-    expect(log.transferEndUs[0]).toBe(1_188);
-    expect(log.firstTokenUs[0]).toBe(1_080 + 1_001 + 1_008);
+    expect(log.transferEndUs.at(0)).toBe(1_188);
+    expect(log.firstTokenUs.at(0)).toBe(1_080 + 1_001 + 1_008);
   });
 
   it('with pipeline stages end the oldest batch together, and stay in its last stage until then', () => {

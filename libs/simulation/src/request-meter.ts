@@ -21,7 +21,7 @@ export class RequestMeter {
   }
 
   onFirstToken(row: number): void {
-    this.ttft.sumUs += this.log.firstTokenUs[row]! - this.log.arrivalUs[row]!;
+    this.ttft.sumUs += this.log.firstTokenUs.at(row) - this.log.arrivalUs.at(row);
     this.ttft.count++;
   }
 
@@ -30,7 +30,7 @@ export class RequestMeter {
     this.finished++;
     this.promptTokens += log.promptTokens[row]!;
     this.outputTokens += log.outputTokens[row]!;
-    this.e2elUs += log.finishUs[row]! - log.arrivalUs[row]!;
+    this.e2elUs += log.finishUs.at(row) - log.arrivalUs.at(row);
   }
 
   totals(): RequestTotals {

@@ -142,7 +142,7 @@ export class Router {
   private promiseTo(row: number, nowUs: Micros): RowPromise | undefined {
     const { sloClasses, flowControl } = this.scenario;
     if (sloClasses === undefined && flowControl === undefined) return undefined;
-    const waitedUs = nowUs - this.parts.log.arrivalUs[row]!;
+    const waitedUs = nowUs - this.parts.log.arrivalUs.at(row);
     return { waitedUs, ttftTargetUs: sloClasses?.of(row).ttftUs };
   }
 

@@ -1,4 +1,4 @@
-import type { RequestLog } from '@baton/analysis';
+import type { ByteStore, RequestLog } from '@baton/analysis';
 import type { FreeContents, KvPoolTerms } from '@baton/kvcache';
 import type { EngineOptions } from '@baton/engine';
 import type {
@@ -189,6 +189,8 @@ export interface RunObserver {
   readonly policyWatch?: PolicyWatch | undefined;
   /** Makes the policies choose on each recorded arrival too; they must not be `pull`. */
   readonly onShadow?: (decision: ShadowDecision) => void;
+  /** Where the log keeps what need not be in memory. Default: all stays in memory. */
+  readonly store?: ByteStore | undefined;
   /** Called at the end of the run with the content of the prefix caches. */
   readonly onCaches?: (caches: readonly EngineCache[]) => void;
 }

@@ -1,4 +1,4 @@
-import { type Micros, RowQueue } from '@baton/kernel';
+import { Fifo, type Micros } from '@baton/kernel';
 import type { KvPoolTerms } from '@baton/kvcache';
 import {
   type AdmissionContext,
@@ -43,7 +43,7 @@ export type RowPromise = Pick<AdmissionContext, 'ttftTargetUs'> & { readonly wai
 export class VirtualStage {
   /** The ready engines, in the order in which they joined. */
   readonly engines: VirtualEngine[] = [];
-  private readonly shared = new RowQueue();
+  private readonly shared = new Fifo<number>();
   private directed = 0;
   private readonly order = new TakingOrder<VirtualEngine>();
   private readonly views: EngineViews;
@@ -227,7 +227,7 @@ export class VirtualStage {
 
   private takeShared(engine: VirtualEngine): number {
     this.order.moveToEnd(engine);
-    const row = this.shared.shift();
+    const row = this.shared.shift()!;
     const tokens = this.parts.workload.promptTokens[row]!;
     this.sharedTokens -= tokens;
     engine.room.observe(tokens);

@@ -1,4 +1,4 @@
-import { type Micros, RowQueue } from '@baton/kernel';
+import { Fifo, type Micros } from '@baton/kernel';
 import type { EngineRecord } from '@baton/analysis';
 import {
   type LockstepRank,
@@ -45,9 +45,9 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   readonly engine: Engine;
   readonly room: Room;
   /** Rows that a policy sent here and that wait for room. */
-  readonly directed = new RowQueue();
+  readonly directed = new Fifo<number>();
   /** Prompt tokens of each of `directed` that the engine probably had not cached. */
-  private readonly uncached = new RowQueue();
+  private readonly uncached = new Fifo<number>();
   /** The sum of them. */
   directedTokens = 0;
   /** Rows that come here after their prompt is computed elsewhere, and their prompt tokens. */
@@ -198,9 +198,9 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
 
   /** Takes the first of `directed` out. */
   takeDirected(): number {
-    this.directedTokens -= this.uncached.shift();
+    this.directedTokens -= this.uncached.shift()!;
     this.ranked?.markStale();
-    return this.directed.shift();
+    return this.directed.shift()!;
   }
 
   /** Reads that wait for blocks here. */

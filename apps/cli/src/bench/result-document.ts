@@ -100,13 +100,13 @@ function detailEntries({ run, details = [] }: LoadRecord): ResultDocument {
   const ifWhole = (row: number, value: number): number => {
     return log.outcome[row] === completed ? value : 0;
   };
-  const ttft = (row: number): number => log.firstTokenUs[row]! - log.arrivalUs[row]!;
+  const ttft = (row: number): number => log.firstTokenUs.at(row) - log.arrivalUs.at(row);
   return {
     input_lens: rows.map((row) => log.promptTokens[row]),
     output_lens: rows.map((row) => ifWhole(row, log.emittedTokens[row]!)),
     ttfts: rows.map((row) => usToSeconds(ifWhole(row, ttft(row)))),
     itls: details.map(({ gapsUs }) => gapsUs.map(usToSeconds)),
-    start_times: rows.map((row) => usToSeconds(Math.max(0, log.arrivalUs[row]!))),
+    start_times: rows.map((row) => usToSeconds(Math.max(0, log.arrivalUs.at(row)))),
     generated_texts: details.map(({ text }) => text),
     errors: details.map(({ error }) => error),
   };

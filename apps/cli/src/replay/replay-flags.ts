@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { parseSlo, type Slo, SloError } from '@baton/analysis';
 import type { GivenRates } from '@baton/planner';
 import { isConfigKey, keyOf, UsageError } from '@baton/config';
@@ -27,6 +28,8 @@ export interface ReplayFlags extends ReplayRequest {
   readonly perfetto: boolean;
   readonly svg: boolean;
   readonly page: boolean;
+  /** Folder for the part of the log that need not be in memory. Undefined: all is in memory. */
+  readonly spill: string | undefined;
   /** File for the prefix caches at the end. Undefined: they are not written. */
   readonly saveCache: string | undefined;
 }
@@ -70,6 +73,11 @@ export function addReplayOptions(command: Command): void {
   flag('--perfetto', 'Also write trace.json for ui.perfetto.dev (needs --out).');
   flag('--svg', 'Also write each chart of the report as an SVG image (needs --out).');
   flag('--page', 'Also write page.html, the live page of the run with a player (needs --out).');
+  flag(
+    '--spill [dir]',
+    'For many millions of requests: keep the log in a temporary file in this folder (default: the ' +
+      "system's), not in memory. Percentiles of latencies are then at most 0.4 % off.",
+  );
   flag('--save-cache <file>', 'Write the prefix caches at the end of the run to this file.');
   flag('--no-leap', 'Simulate every decode step separately: slower, with the same result.');
   addCostOptions(command);
@@ -110,6 +118,7 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
     perfetto: own['perfetto'] === true,
     svg: own['svg'] === true,
     page: own['page'] === true,
+    spill: readSpill(own['spill'], followMs),
     saveCache: flagText(own['saveCache']),
     warmStart,
   };
@@ -123,6 +132,12 @@ function readFollow(given: string | undefined, shadow: string | undefined): numb
   throw new UsageError(
     `--follow must be seconds above 0, up to ${MOST_FOLLOW_SECONDS}; '${given}' is not.`,
   );
+}
+
+function readSpill(given: FlagValue | undefined, followMs: number | undefined): string | undefined {
+  if (given === undefined || given === false) return undefined;
+  if (followMs === undefined) return given === true ? tmpdir() : given;
+  throw new UsageError('--follow keeps its log in memory. Remove --spill.');
 }
 
 function flagToggle(given: FlagValue | undefined): boolean | undefined {

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import {
+  type ByteStore,
   comparedLatencies,
   compareRuns,
   type RunRecord,
@@ -37,6 +38,7 @@ import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from './repl
 import { runWatched } from './run-watched';
 import { summaryJson, writeResultFiles } from './result-files';
 import { ShadowLog, shadowText } from './shadow';
+import { SpillFile } from './spill-file';
 import { StepSpans } from './step-log';
 
 const MS_PER_SECOND = 1_000;
@@ -61,13 +63,14 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   }
   claimFolder(flags.out, '--out');
   claimFile(flags.saveCache, '--save-cache');
+  const store = flags.spill === undefined ? undefined : new SpillFile(flags.spill);
   const prepared = await withProgress('reading', (onProgress) =>
     prepareReplay(flags, process.env, onProgress),
   );
   const roles = prepared.scenario.pools.map(({ role }) => role);
   const rates = flags.prices && ratesOf(prepared.config, roles, flags.prices);
   for (const note of prepared.notes) say(note);
-  const { watched, wallSeconds } = await timed(prepared, flags);
+  const { watched, wallSeconds } = await timed(prepared, flags, store);
   const { run, steps, faults, shadow, caches } = watched;
   faults.report();
   const stepTimes = stepTimesOf(prepared.scenario.pools);
@@ -123,10 +126,13 @@ interface Watched {
 function timed(
   { config, scenario }: PreparedReplay,
   flags: ReplayFlags,
+  store: ByteStore | undefined,
 ): Promise<{ watched: Watched; wallSeconds: number }> {
   return withProgress('replay', (onProgress) => {
     const beganMs = performance.now();
-    const watched = runWatched(config, (call) => watch(scenario, flags, { onProgress, call }));
+    const watched = runWatched(config, (call) =>
+      watch(scenario, flags, { onProgress, store, call }),
+    );
     return { watched, wallSeconds: (performance.now() - beganMs) / MS_PER_SECOND };
   });
 }
@@ -134,7 +140,11 @@ function timed(
 function watch(
   scenario: ClusterScenario,
   flags: ReplayFlags,
-  { onProgress, call }: Pick<RunObserver, 'onProgress'> & Pick<PolicyWatch, 'call'>,
+  {
+    onProgress,
+    store,
+    call,
+  }: Pick<RunObserver, 'onProgress' | 'store'> & Pick<PolicyWatch, 'call'>,
 ): Watched {
   const steps = flags.perfetto ? new StepSpans(TRACED_STEPS) : undefined;
   const faults = new PolicyFaults();
@@ -142,6 +152,7 @@ function watch(
   let caches: readonly EngineCache[] = [];
   const run = simulate(scenario, {
     ...(onProgress && { onProgress }),
+    store,
     policyWatch: { onFault: (fault) => faults.add(fault), call },
     ...(shadow && { onShadow: (decision) => shadow.add(decision) }),
     ...(steps === undefined ? {} : { onSteps: (span) => steps.add(span) }),

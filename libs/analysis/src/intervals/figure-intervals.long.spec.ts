@@ -44,8 +44,8 @@ function runOf(log: RequestLog): RunRecord {
   let endUs = 1;
   for (let row = 0; row < log.count; row++) {
     const gaps = log.emittedTokens[row]! - 1;
-    itl.add((log.finishUs[row]! - log.firstTokenUs[row]!) / gaps, gaps);
-    endUs = Math.max(endUs, log.finishUs[row]!);
+    itl.add((log.finishUs.at(row) - log.firstTokenUs.at(row)) / gaps, gaps);
+    endUs = Math.max(endUs, log.finishUs.at(row));
   }
   const empty = new Float32Array(0);
   const gauges = {

@@ -1,8 +1,9 @@
 import { usToMs, usToSeconds } from '@baton/kernel';
 import type { Distribution } from '../distribution';
-import { type Latencies, latenciesInOrder } from '../latencies';
+import { latenciesInOrder } from '../latencies';
 import { type OfPhases, phasesOf, REQUEST_PHASES, readPhases } from '../phases';
-import { NEVER, outcomeCode } from '../request-log';
+import { NEVER } from '../instants';
+import { outcomeCode, type RequestLog } from '../request-log';
 import type { RunRecord } from '../run-record';
 import { attainmentOf, type Objective, OBJECTIVES, type Slo } from '../slo';
 import type { Summary } from '../summary';
@@ -19,11 +20,10 @@ import {
 import {
   meanInterval,
   sampledGaps,
-  sampledLatency,
   type Statistic,
   type StatisticIntervals,
 } from './sampled-latency';
-import { thinned } from './thinned';
+import type { MeasuredLatencies } from './measured-latencies';
 import {
   modelledRate,
   sampledAttainment,
@@ -59,7 +59,9 @@ export const EXACT_MODEL: ModelErrors = {
 
 export interface IntervalOptions {
   readonly slo?: Slo;
-  readonly latencies: Latencies;
+  /** `thinned` of the run's log. */
+  readonly part: RequestLog;
+  readonly latencies: MeasuredLatencies;
   readonly errors: ModelErrors;
   /** True when requests wait for answers to others before they are sent. */
   readonly isClosedLoop: boolean;
@@ -104,7 +106,7 @@ export function intervalsOf(
   figures: Figures,
   options: IntervalOptions,
 ): FigureIntervals {
-  const run = { ...whole, log: thinned(whole.log) };
+  const run = { ...whole, log: options.part };
   const { errors } = options;
   const { attained, byObjective } = attainmentIntervals(run, figures, options);
   const goodput = goodputInterval(run, figures, { ...options, attained });
@@ -131,16 +133,12 @@ function latencyIntervals(
   figures: Figures,
   { latencies, errors }: IntervalOptions,
 ) {
-  const inOrder = latenciesInOrder(run.log);
-  const ttft = sampledLatency(inOrder.ttftUs, latencies.ttftUs);
-  const tpot = sampledLatency(inOrder.tpotUs, latencies.tpotUs);
-  const e2el = sampledLatency(inOrder.e2elUs, latencies.e2elUs);
-  const itl = sampledGaps(run.itl, inOrder);
+  const itl = sampledGaps(run.itl, latenciesInOrder(run.log));
   return {
-    ttft_ms: distributionIntervals(figures.ttft_ms, ttft, errors.ttft),
-    tpot_ms: distributionIntervals(figures.tpot_ms, tpot, errors.tpot),
+    ttft_ms: distributionIntervals(figures.ttft_ms, latencies.ttftUs.sampledUs, errors.ttft),
+    tpot_ms: distributionIntervals(figures.tpot_ms, latencies.tpotUs.sampledUs, errors.tpot),
     itl_ms: distributionIntervals(figures.itl_ms, itl, errors.tpot),
-    e2el_ms: distributionIntervals(figures.e2el_ms, e2el, errors.e2el),
+    e2el_ms: distributionIntervals(figures.e2el_ms, latencies.e2elUs.sampledUs, errors.e2el),
   };
 }
 

@@ -1,4 +1,3 @@
-import { quantile } from '@baton/kernel';
 import type { Distribution } from '../distribution';
 import {
   blockCount,
@@ -12,6 +11,7 @@ import {
 import type { Interval } from './interval';
 import type { IntervalHistogram } from '../interval-histogram';
 import type { LatenciesInOrder } from '../latencies';
+import { countOf, type Ordered, quantilesOf } from '../ordered';
 
 export type Statistic = keyof Distribution;
 
@@ -34,11 +34,11 @@ const TAIL = 0.1;
  * this one: its upper end mirrors the lower one on a logarithmic scale.
  *
  * @param values  in the order of the requests, or every n-th of them
- * @param ascending  all of them, sorted
+ * @param ascending  all of them
  */
 export function sampledLatency(
   values: Float64Array,
-  ascending: Float64Array,
+  ascending: Ordered,
 ): StatisticIntervals | undefined {
   const count = values.length;
   if (count === 0) return undefined;
@@ -48,12 +48,16 @@ export function sampledLatency(
   return {
     ...(Object.fromEntries(quantiles) as Record<(typeof QUANTILES)[number][0], Interval>),
     mean: meanInterval(values),
-    max: largestInterval(ascending.length, (share) => quantile(ascending, share)),
+    max: largestInterval(countOf(ascending), (share) => quantileOf(ascending, share)),
   };
 }
 
-function quantileInterval(values: Float64Array, ascending: Float64Array, share: number): Interval {
-  const at = quantile(ascending, share);
+function quantileOf(ascending: Ordered, share: number): number {
+  return quantilesOf(ascending, [share])[0]!;
+}
+
+function quantileInterval(values: Float64Array, ascending: Ordered, share: number): Interval {
+  const at = quantileOf(ascending, share);
   const { parts: below, wholes } = inBlocks(values.length, (i) => (values[i]! <= at ? 1 : 0));
   const [low, high] = shareInterval(below, wholes);
   // The share of values at or below a quantile exceeds the quantile's share: ties, and the value
@@ -61,8 +65,8 @@ function quantileInterval(values: Float64Array, ascending: Float64Array, share: 
   const shift = share - sumOf(below) / values.length;
   const between = (wanted: number): number => Math.min(1, Math.max(0, wanted));
   return [
-    Math.min(at, quantile(ascending, between(low + shift))),
-    Math.max(at, quantile(ascending, between(high + shift))),
+    Math.min(at, quantileOf(ascending, between(low + shift))),
+    Math.max(at, quantileOf(ascending, between(high + shift))),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { sloTest, type Slo } from '../slo';
-import { NEVER, outcomeCode, type RequestLog } from '../request-log';
+import { NEVER } from '../instants';
+import { outcomeCode, type RequestLog } from '../request-log';
 import type { RunRecord } from '../run-record';
 import { blockCount, inBlocks, ratioError, shareInterval, standardErrors, sumOf } from './blocks';
 import type { ErrorFactors, Interval } from './interval';
@@ -26,7 +27,7 @@ export function sampledRate(
   const parts = new Float64Array(windows);
   for (let row = 0; row < log.count; row++) {
     if (log.outcome[row] !== COMPLETED) continue;
-    const window = Math.floor(((log.finishUs[row]! - startUs) / (endUs - startUs)) * windows);
+    const window = Math.floor(((log.finishUs.at(row) - startUs) / (endUs - startUs)) * windows);
     parts[Math.min(windows - 1, Math.max(0, window))]! += weightOf(log, row);
   }
   const total = sumOf(parts);
@@ -46,7 +47,7 @@ export function sampledAttainment(log: RequestLog, slo: Slo): Interval {
 /** The share of cached prompt tokens, among requests that reached an engine. */
 export function sampledHitRate(log: RequestLog): Interval | undefined {
   const requested = (row: number): number => {
-    return log.prefillStartUs[row] === NEVER ? 0 : log.promptTokens[row]!;
+    return log.prefillStartUs.at(row) === NEVER ? 0 : log.promptTokens[row]!;
   };
   const { parts: wholes } = inBlocks(log.count, requested);
   const { parts } = inBlocks(log.count, (row) =>
@@ -62,7 +63,7 @@ export function sampledHitRate(log: RequestLog): Interval | undefined {
 function firstArrivalUs(log: RequestLog): number {
   let firstUs = Infinity;
   for (let row = 0; row < log.count; row++) {
-    const arrivalUs = log.arrivalUs[row]!;
+    const arrivalUs = log.arrivalUs.at(row);
     if (arrivalUs !== NEVER && arrivalUs < firstUs) firstUs = arrivalUs;
   }
   return firstUs;
@@ -79,7 +80,7 @@ export function modelledRate(
 ): ErrorFactors {
   let lastUs = 0;
   if (!isClosedLoop) {
-    for (let row = 0; row < log.count; row++) lastUs = Math.max(lastUs, log.arrivalUs[row]!);
+    for (let row = 0; row < log.count; row++) lastUs = Math.max(lastUs, log.arrivalUs.at(row));
   }
   const lengthAt = (factor: number): number => lastUs + (endUs - lastUs) * factor;
   return { low: endUs / lengthAt(high), high: endUs / lengthAt(low) };

@@ -1,3 +1,4 @@
+import { Instants } from '../instants';
 import { RequestLog } from '../request-log';
 
 /**
@@ -26,8 +27,12 @@ export function thinned(log: RequestLog, rowsMax = ROWS_MAX): RequestLog {
   return part;
 }
 
-type Column = Uint8Array | Int32Array | Float64Array;
+type Column = Uint8Array | Int32Array | Instants;
 
 function takeEvery(stride: number, from: Column, to: Column): void {
-  for (let row = 0; row < to.length; row++) to[row] = from[row * stride]!;
+  for (let row = 0; row < to.length; row++) {
+    const value = from.at(row * stride)!;
+    if (to instanceof Instants) to.set(row, value);
+    else to[row] = value;
+  }
 }

@@ -1,7 +1,6 @@
 import {
   type Distribution,
   distributionOf,
-  distributionOfGaps,
   IntervalHistogram,
   type Latencies,
   latenciesOf,
@@ -48,7 +47,7 @@ export function figuresOf(runs: readonly Logged[], overheadMs: number): Figures 
   return {
     completed,
     ttftMs: all('ttftUs', msToUs(overheadMs)),
-    itlMs: distributionOfGaps(itl),
+    itlMs: distributionOf(itl),
     tpotMs: all('tpotUs'),
     e2elMs: all('e2elUs', msToUs(overheadMs)),
     outputTokensPerSecond: tokens / seconds,
@@ -71,8 +70,8 @@ function totalsIn(log: RequestLog): Totals {
     if (log.outcome[row] !== COMPLETED) continue;
     completed += 1;
     tokens += log.emittedTokens[row]!;
-    beginUs = Math.min(beginUs, log.arrivalUs[row]!);
-    endUs = Math.max(endUs, log.finishUs[row]!);
+    beginUs = Math.min(beginUs, log.arrivalUs.at(row));
+    endUs = Math.max(endUs, log.finishUs.at(row));
   }
   return [completed, tokens, completed > 0 ? (endUs - beginUs) / US_PER_SECOND : 0];
 }

@@ -136,7 +136,7 @@ function replayOf({ workload, sent: { answers, log } }: Piece, overheadMs: numbe
   const lengths = answers.map(
     (answer) => answer && { prompt: answer.inputTokens, output: answer.outputTokens },
   );
-  return asSent(workload, { arrivalUs: log.arrivalUs, lengths }, overheadMs);
+  return asSent(workload, { arrivalUs: [...log.arrivalUs], lengths }, overheadMs);
 }
 
 /** Failures of all runs, by kind. */

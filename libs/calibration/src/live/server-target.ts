@@ -163,11 +163,11 @@ function answerOf(
   row: number,
   { gapsUs, promptTokens, error }: RequestDetail,
 ): Answered | undefined {
-  if (error !== '' || log.finishUs[row]! < 0) return undefined;
-  const sentUs = log.arrivalUs[row]!;
+  if (error !== '' || log.finishUs.at(row) < 0) return undefined;
+  const sentUs = log.arrivalUs.at(row);
   return {
     startMs: usToMs(sentUs),
-    ttftMs: usToMs(log.firstTokenUs[row]! - sentUs),
+    ttftMs: usToMs(log.firstTokenUs.at(row) - sentUs),
     gapsMs: gapsUs.map(usToMs),
     inputTokens: promptTokens ?? log.promptTokens[row]!,
     outputTokens: log.emittedTokens[row]!,

@@ -97,6 +97,6 @@ function figuresOf(
     ...(errorsAt === undefined ? {} : { errorsAt }),
   });
   const { wall_seconds: _wall, requests_per_wall_second: _speed, ...figures } = summary;
-  const seconds = usToSeconds(run.endUs - run.log.arrivalUs[0]!);
+  const seconds = usToSeconds(run.endUs - run.log.arrivalUs.at(0));
   return { completedRate: figures.completed / seconds, figures };
 }

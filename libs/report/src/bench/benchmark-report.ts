@@ -2,7 +2,6 @@ import {
   type BenchmarkFigures,
   type BenchmarkRecord,
   EXACT_MODEL,
-  latenciesOf,
   NEVER,
   type RequestLog,
   type Slo,
@@ -78,7 +77,7 @@ export function benchmarkReport(report: BenchmarkReport): ReportPage {
     return [
       headline(report, summary),
       ...failures(run),
-      ...latencySections(run, { summary, slo, latencies: latenciesOf(run.log) }),
+      ...latencySections(run, { summary, slo }),
       ...rateSections(run, { summary, slo }, { time: 'seconds', intervals: intervalsOf(run) }),
       timeline(run.log),
       generator(run),
@@ -188,13 +187,13 @@ function timeline(log: RequestLog): GanttSection {
       { name: 'tokens', tone: 'decode' },
     ],
     rows: rows
-      .filter((row) => log.firstTokenUs[row] !== NEVER && log.finishUs[row] !== NEVER)
+      .filter((row) => log.firstTokenUs.at(row) !== NEVER && log.finishUs.at(row) !== NEVER)
       .map((row) => ({
         label: `#${row}`,
-        startMs: usToMs(log.arrivalUs[row]!),
+        startMs: usToMs(log.arrivalUs.at(row)),
         spansMs: [
-          usToMs(log.firstTokenUs[row]! - log.arrivalUs[row]!),
-          usToMs(log.finishUs[row]! - log.firstTokenUs[row]!),
+          usToMs(log.firstTokenUs.at(row) - log.arrivalUs.at(row)),
+          usToMs(log.finishUs.at(row) - log.firstTokenUs.at(row)),
         ],
         detail: `${log.promptTokens[row]} prompt tokens, ${log.emittedTokens[row]} output tokens`,
       })),

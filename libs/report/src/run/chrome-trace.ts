@@ -110,7 +110,7 @@ function* counterEvents(run: RunRecord, engine: number, untilUs: number): Genera
 function* requestEvents({ log, engines }: RunRecord, row: number): Generator<TraceEvent> {
   const spans = new Float64Array(REQUEST_PHASES.length);
   readPhases(log, row, spans);
-  const arrivalUs = log.arrivalUs[row]!;
+  const arrivalUs = log.arrivalUs.at(row);
   const lastUs = spans.reduce((us, span) => (span === NEVER ? us : us + span), arrivalUs);
   const common = { cat: 'request', id: row, pid: REQUESTS_PID, tid: 0 };
   const args = {
@@ -141,6 +141,6 @@ function* phaseEvents(
 
 function lastInstant(log: RequestLog, rows: number): number {
   let lastUs = 0;
-  for (let row = 0; row < rows; row++) lastUs = Math.max(lastUs, log.finishUs[row]!);
+  for (let row = 0; row < rows; row++) lastUs = Math.max(lastUs, log.finishUs.at(row));
   return lastUs;
 }

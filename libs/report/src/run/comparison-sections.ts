@@ -4,7 +4,6 @@ import {
   type Comparison,
   type CumulativeShare,
   cumulativeShare,
-  cumulativeShareOfGaps,
   type Latencies,
   type Objective,
 } from '@baton/analysis';
@@ -32,7 +31,7 @@ export function comparisonSections({
 }: ComparisonReport): ReportSection[] {
   const curves = (name: Objective): readonly [CumulativeShare, CumulativeShare] =>
     name === 'itl'
-      ? [cumulativeShareOfGaps(runs.recorded.itl), cumulativeShareOfGaps(runs.simulated.itl)]
+      ? [cumulativeShare(runs.recorded.itl), cumulativeShare(runs.simulated.itl)]
       : [
           cumulativeShare(latencies.recorded[COLUMNS[name]]),
           cumulativeShare(latencies.simulated[COLUMNS[name]]),

@@ -20,7 +20,8 @@ const RUN = testRun({ requests: 300, roles });
 function comparedWith(run: RunRecord, lateMs: number): ComparisonReport {
   const { log: stamped, itl } = testRun({ requests: 300, roles });
   const { log: seen } = testRun({ requests: 300, roles });
-  for (let row = 0; row < seen.count; row++) seen.firstTokenUs[row]! += lateMs * 1_000;
+  for (let row = 0; row < seen.count; row++)
+    seen.firstTokenUs.set(row, seen.firstTokenUs.at(row) + lateMs * 1_000);
   const runs: ComparedRuns = { recorded: { seen, stamped, itl, speedup: 1 }, simulated: run };
   const latencies = comparedLatencies(runs);
   return { runs, latencies, comparison: compareRuns(runs, latencies) };

@@ -1,10 +1,9 @@
 import {
   type CumulativeShare,
   cumulativeShare,
-  cumulativeShareOfGaps,
   type Distribution,
   type DistributionIntervals,
-  type Latencies,
+  eachLatency,
   type Objective,
   type RunRecord,
   type Slo,
@@ -28,7 +27,6 @@ export const STATISTICS = ['mean', 'p50', 'p90', 'p95', 'p99', 'max'] as const;
 export interface LatencyParts {
   readonly summary: Summary;
   readonly slo: Slo;
-  readonly latencies: Latencies;
 }
 
 /** Ratio of the highest to the lowest value above which an axis is logarithmic. */
@@ -38,13 +36,14 @@ const SLIVER = 100;
 
 export function latencySections(
   run: RunRecord,
-  { summary, slo, latencies }: LatencyParts,
+  { summary, slo }: LatencyParts,
 ): (TableSection | LineChartSection)[] {
+  const { ttftUs, tpotUs, e2elUs } = eachLatency(run.log, cumulativeShare);
   const curves: Record<Objective, CumulativeShare> = {
-    ttft: cumulativeShare(latencies.ttftUs),
-    tpot: cumulativeShare(latencies.tpotUs),
-    itl: cumulativeShareOfGaps(run.itl),
-    e2el: cumulativeShare(latencies.e2elUs),
+    ttft: ttftUs,
+    tpot: tpotUs,
+    itl: cumulativeShare(run.itl),
+    e2el: e2elUs,
   };
   const charts = LATENCIES.map(([name, short, long]) => {
     const isGaps = name === 'itl';

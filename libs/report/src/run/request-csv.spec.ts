@@ -1,4 +1,4 @@
-import { outcomeCode, type RunRecord } from '@baton/analysis';
+import { NEVER, outcomeCode, type RunRecord } from '@baton/analysis';
 import { describe, expect, it } from 'vitest';
 import { testRun } from '../../test/test-run';
 import { requestCsv } from './request-csv';
@@ -46,7 +46,8 @@ describe('the CSV of requests', () => {
   it('has empty cells for missing events', () => {
     const idle = testRun({ requests: 1, roles: ['aggregated'] });
     idle.log.outcome[0] = outcomeCode('unfinished');
-    idle.log.firstTokenUs[0] = idle.log.finishUs[0] = -1;
+    idle.log.firstTokenUs.set(0, NEVER);
+    idle.log.finishUs.set(0, NEVER);
     expect(rowsOf(idle)[0]).toMatchObject({
       held_us: '',
       transfer_end_us: '',

@@ -74,16 +74,16 @@ function places(log: RequestLog, row: number, names: readonly string[]): string 
 
 function instants(log: RequestLog, row: number): string {
   return (
-    `${instant(log.arrivalUs[row]!)},${instant(log.prefillStartUs[row]!)},` +
-    `${instant(log.heldUs[row]!)},${instant(log.transferStartUs[row]!)},` +
-    `${instant(log.transferEndUs[row]!)},${instant(log.firstTokenUs[row]!)},` +
-    `${instant(log.finishUs[row]!)}`
+    `${instant(log.arrivalUs.at(row))},${instant(log.prefillStartUs.at(row))},` +
+    `${instant(log.heldUs.at(row))},${instant(log.transferStartUs.at(row))},` +
+    `${instant(log.transferEndUs.at(row))},${instant(log.firstTokenUs.at(row))},` +
+    `${instant(log.finishUs.at(row))}`
   );
 }
 
 function passes({ frontEnd }: RequestLog, row: number): string {
   if (frontEnd === undefined) return '';
-  return `,${instant(frontEnd.enqueuedUs[row]!)},${instant(frontEnd.offeredUs[row]!)}`;
+  return `,${instant(frontEnd.enqueuedUs.at(row))},${instant(frontEnd.offeredUs.at(row))}`;
 }
 
 function instant(us: number): string {
@@ -91,9 +91,9 @@ function instant(us: number): string {
 }
 
 function latencies(log: RequestLog, row: number): string {
-  const arrivalUs = log.arrivalUs[row]!;
-  const firstUs = log.firstTokenUs[row]!;
-  const finishUs = log.finishUs[row]!;
+  const arrivalUs = log.arrivalUs.at(row);
+  const firstUs = log.firstTokenUs.at(row);
+  const finishUs = log.finishUs.at(row);
   const ttft = firstUs === NEVER ? '' : usToMs(firstUs - arrivalUs);
   const hasEnded = firstUs !== NEVER && finishUs !== NEVER;
   const tpot = hasEnded && log.emittedTokens[row]! > 1 ? milliseconds(tpotOf(log, row)) : '';

@@ -1,4 +1,4 @@
-import { latenciesOf, type RunRecord, type Slo, type Summary } from '@baton/analysis';
+import { type RunRecord, type Slo, type Summary } from '@baton/analysis';
 import { foldExcept } from '../fold';
 import type { ReportPage, ReportSection } from '../sections';
 import { settingsSections } from '../settings-sections';
@@ -49,7 +49,7 @@ export function runReport(report: RunReport): ReportPage {
       headline(summary),
       ...costSections(summary.cost),
       ...(compared === undefined ? [] : comparisonSections(compared)),
-      ...latencySections(run, { summary, slo, latencies: latenciesOf(run.log) }),
+      ...latencySections(run, { summary, slo }),
       ...classSections(summary.slo_classes),
       ...loadSections(run, { summary, slo }),
       ...scalingSections(summary),

@@ -23,7 +23,7 @@ export function timelineSection({ log, engines }: RunRecord): GanttSection {
     note: `${which} Hover a bar for its length, engines and tokens.`,
     phases: phasesOf(log).map((phase) => ({ name: PHASE_NAMES[phase], tone: PHASE_TONES[phase] })),
     rows: rows
-      .filter((row) => log.prefillStartUs[row] !== NEVER)
+      .filter((row) => log.prefillStartUs.at(row) !== NEVER)
       .map((row) => timelineRow(log, row, engines)),
   };
 }
@@ -55,7 +55,7 @@ function timelineRow(
   const cached = log.cachedTokens[row]! > 0 ? ` (${log.cachedTokens[row]} cached)` : '';
   return {
     label: `#${row}`,
-    startMs: usToMs(log.arrivalUs[row]!),
+    startMs: usToMs(log.arrivalUs.at(row)),
     spansMs: phasesOf(log).map((phase) => {
       const us = spans[REQUEST_PHASES.indexOf(phase)]!;
       return us === NEVER ? null : usToMs(us);

@@ -42,7 +42,7 @@ describe('an engine that joins', () => {
     const startOf = ({ log }: RunRecord): number => {
       const rows = Array.from({ length: log.count }, (_none, row) => row);
       const mine = rows.filter((row) => log.prefillEngine[row] === 1);
-      return Math.min(...mine.map((row) => log.prefillStartUs[row]!));
+      return Math.min(...mine.map((row) => log.prefillStartUs.at(row)));
     };
     expect(startOf(simulate(joining(asked, false)))).toBe(JOINED_US + STARTUP_US);
     // Four blocks of 4 tokens and 1,000 bytes at 1 GB/s, behind 100 µs.

@@ -39,9 +39,12 @@ function withClasses(scenario: ClusterScenario): ClusterScenario {
 
 function meanTtftUs(log: RequestLog, { sloClasses }: ClusterScenario, wanted: SloClass): number {
   const rows = Array.from({ length: log.count }, (_, row) => row).filter(
-    (row) => sloClasses!.of(row) === wanted && log.firstTokenUs[row]! >= 0,
+    (row) => sloClasses!.of(row) === wanted && log.firstTokenUs.at(row) >= 0,
   );
-  const sum = rows.reduce((total, row) => total + log.firstTokenUs[row]! - log.arrivalUs[row]!, 0);
+  const sum = rows.reduce(
+    (total, row) => total + log.firstTokenUs.at(row) - log.arrivalUs.at(row),
+    0,
+  );
   return sum / rows.length;
 }
 
@@ -76,7 +79,7 @@ describe('flow control on the virtual clock', () => {
         }).toEqual({ seed, left: [] });
         const moves = [...log.passedUs!].flatMap((us, row) => [
           { us, by: 1 },
-          { us: log.finishUs[row]!, by: -1 },
+          { us: log.finishUs.at(row), by: -1 },
         ]);
         let underWay = 0;
         for (const { by } of moves.sort((a, b) => a.us - b.us || a.by - b.by)) {

@@ -41,7 +41,7 @@ export class VirtualFlowGate {
       onPass: (ticket, nowUs) => {
         const row = ticket.item;
         this.tickets[row] = ticket;
-        parts.log.passedUs![row] = nowUs;
+        parts.log.passedUs!.set(row, nowUs);
         parts.pass(row, nowUs);
       },
       onDrop: ({ item }, _why, nowUs) => parts.refuse(item, nowUs),

@@ -41,7 +41,7 @@ describe('engines with pipeline stages on the virtual clock', () => {
     const gaps = 40 * 49;
     expect(itl.count).toBe(gaps);
     let span = 0;
-    for (let row = 0; row < 40; row++) span += log.finishUs[row]! - log.firstTokenUs[row]!;
+    for (let row = 0; row < 40; row++) span += log.finishUs.at(row) - log.firstTokenUs.at(row);
     expect(itl.sumUs).toBe(span);
   });
 

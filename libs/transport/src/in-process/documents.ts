@@ -1,4 +1,3 @@
-import { ExpiringMap } from '@baton/kernel';
 import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '../limits';
 import type {
   CollectionBounds,
@@ -6,6 +5,7 @@ import type {
   DocumentPlace,
   DocumentStore,
 } from '../port/documents';
+import { ExpiringMap } from './expiring-map';
 import { type InProcessHub, monotonicMs } from './hub';
 
 /** Documents in the hub's memory, least recently used first. */

@@ -1,9 +1,9 @@
 import { ProcessClock } from '@baton/clock';
 import { STAGES, type EnginePresence, type Stage } from '@baton/contract';
-import { ExpiringMap } from '@baton/kernel';
 import { TransportUnavailable } from '../port/failures';
 import type { QueueName } from '../port/queues';
 import { DEFAULT_TIMES, type TransportTimes } from '../times';
+import { ExpiringMap } from './expiring-map';
 import { MemoryQueue } from './memory-queue';
 import type { RequestRecord } from './record';
 

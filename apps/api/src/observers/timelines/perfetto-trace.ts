@@ -54,13 +54,13 @@ function fillRow(log: RequestLog, row: number, { sequence, engines }: Row): void
   log.transferredTokens[row] = sequence.transferred_tokens;
   log.prefillEngine[row] = indexOf(sequence.prefill_engine);
   log.decodeEngine[row] = indexOf(sequence.decode_engine);
-  log.arrivalUs[row] = 0;
-  log.prefillStartUs[row] = phase('prefill').start;
-  log.heldUs[row] = phase('hold').start;
-  log.transferStartUs[row] = phase('transfer').start;
-  log.transferEndUs[row] = phase('transfer').end;
-  log.firstTokenUs[row] = phase('decode').start;
-  log.finishUs[row] = phase('decode').end;
+  log.arrivalUs.set(row, 0);
+  log.prefillStartUs.set(row, phase('prefill').start);
+  log.heldUs.set(row, phase('hold').start);
+  log.transferStartUs.set(row, phase('transfer').start);
+  log.transferEndUs.set(row, phase('transfer').end);
+  log.firstTokenUs.set(row, phase('decode').start);
+  log.finishUs.set(row, phase('decode').end);
 }
 
 function enginesOf(sequences: readonly SequenceTimeline[]): TimelineEngine[] {

@@ -98,15 +98,15 @@ export function logOf(trace: SequenceTrace, since: Since): RequestLog {
   log.emittedTokens[0] = trace.received;
   log.cachedTokens[0] = trace.cachedTokens;
   log.transferredTokens[0] = seen.transferredTokens;
-  log.arrivalUs[0] = 0;
-  log.prefillStartUs[0] = job.flow === 'attach' ? 0 : at(seen.scheduledUs);
-  log.heldUs[0] = job.flow === 'attach' ? 0 : at(seen.heldUs);
+  log.arrivalUs.set(0, 0);
+  log.prefillStartUs.set(0, job.flow === 'attach' ? 0 : at(seen.scheduledUs));
+  log.heldUs.set(0, job.flow === 'attach' ? 0 : at(seen.heldUs));
   if (isHandedOver) {
-    log.transferStartUs[0] = at(transfer?.[1] ?? seen.decodeUs);
-    log.transferEndUs[0] = at(transfer?.[2] ?? seen.decodeUs);
+    log.transferStartUs.set(0, at(transfer?.[1] ?? seen.decodeUs));
+    log.transferEndUs.set(0, at(transfer?.[2] ?? seen.decodeUs));
   }
-  log.firstTokenUs[0] = at(marks.firstUs);
-  log.finishUs[0] = end === undefined ? NEVER : at(marks.lastUs ?? end.atUs);
+  log.firstTokenUs.set(0, at(marks.firstUs));
+  log.finishUs.set(0, end === undefined ? NEVER : at(marks.lastUs ?? end.atUs));
   return log;
 }
 

@@ -40,11 +40,11 @@ export class Episode {
 
   onEnd(row: number, log: RequestLog): undefined {
     const firstUs = ttftUs(log, row);
-    const isOver = log.finishUs[row] !== NEVER;
+    const isOver = log.finishUs.at(row) !== NEVER;
     this.ended.push({
       ttft_ms: firstUs === undefined ? null : usToMs(firstUs),
       tpot_ms: isOver ? usToMs(tpotOf(log, row)) : null,
-      e2el_ms: isOver ? usToMs(log.finishUs[row]! - log.arrivalUs[row]!) : null,
+      e2el_ms: isOver ? usToMs(log.finishUs.at(row) - log.arrivalUs.at(row)) : null,
       good: sloTest(log, this.slo)(row),
     });
   }

@@ -1,4 +1,4 @@
-import { NEVER, outcomeCode, type RequestLog } from '@baton/analysis';
+import { type Instants, NEVER, outcomeCode, type RequestLog } from '@baton/analysis';
 import type { Micros } from '@baton/kernel';
 
 /** The state of a request at an instant, in the form of a picture. */
@@ -19,9 +19,9 @@ const SHOWN = [outcomeCode('completed'), outcomeCode('unfinished')];
  * shown.
  */
 export function spanOf(log: RequestLog, row: number): [Micros, Micros] | undefined {
-  const arrivalUs = log.arrivalUs[row]!;
+  const arrivalUs = log.arrivalUs.at(row);
   if (arrivalUs === NEVER || !SHOWN.includes(log.outcome[row]!)) return undefined;
-  const finishUs = log.finishUs[row]!;
+  const finishUs = log.finishUs.at(row);
   return [arrivalUs, finishUs === NEVER ? Infinity : finishUs];
 }
 
@@ -30,10 +30,10 @@ export function spanOf(log: RequestLog, row: number): [Micros, Micros] | undefin
  * to the last.
  */
 export function stateAt(log: RequestLog, row: number, atUs: Micros): PicturedRequest {
-  const isPast = (instants: Float64Array): boolean =>
-    instants[row] !== NEVER && instants[row]! <= atUs;
+  const isPast = (instants: Instants): boolean =>
+    instants.at(row) !== NEVER && instants.at(row) <= atUs;
   const [first, second] = [log.prefillEngine[row]!, log.decodeEngine[row]!];
-  const isSplit = log.heldUs[row] !== NEVER;
+  const isSplit = log.heldUs.at(row) !== NEVER;
   if (isPast(isSplit ? log.transferEndUs : log.firstTokenUs)) {
     return { phase: DECODE, engine: isSplit ? second : first, tokens: tokensAt(log, row, atUs) };
   }
@@ -43,9 +43,9 @@ export function stateAt(log: RequestLog, row: number, atUs: Micros): PicturedReq
 }
 
 function tokensAt(log: RequestLog, row: number, atUs: Micros): number {
-  const firstUs = log.firstTokenUs[row]!;
+  const firstUs = log.firstTokenUs.at(row);
   if (firstUs === NEVER || atUs < firstUs) return 0;
-  const spanUs = log.finishUs[row]! - firstUs;
+  const spanUs = log.finishUs.at(row) - firstUs;
   const share = spanUs > 0 ? Math.min(1, (atUs - firstUs) / spanUs) : 1;
   return 1 + Math.floor(share * (log.emittedTokens[row]! - 1));
 }

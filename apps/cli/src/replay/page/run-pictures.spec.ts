@@ -28,7 +28,7 @@ describe('pictures of a run', () => {
       const atUs = at * 1_000;
       let under = 0;
       for (let row = 0; row < log.count; row++) {
-        if (log.arrivalUs[row]! <= atUs && log.finishUs[row]! > atUs) under += 1;
+        if (log.arrivalUs.at(row) <= atUs && log.finishUs.at(row) > atUs) under += 1;
       }
       expect(phases.reduce((sum, count) => sum + count, 0)).toBe(under);
       expect(requests).toHaveLength(4 * under);
@@ -45,7 +45,9 @@ describe('pictures of a run', () => {
       for (let i = 0; i < requests.length; i += 4) {
         const [row = 0, phase = 0, place = 0, tokens = 0] = requests.slice(i, i + 4);
         const begins = [log.arrivalUs, log.prefillStartUs, log.heldUs, log.transferEndUs];
-        const passed = begins.filter((us) => us[row] !== NEVER && us[row]! <= at * 1_000).length;
+        const passed = begins.filter(
+          (us) => us.at(row) !== NEVER && us.at(row) <= at * 1_000,
+        ).length;
         expect(phase).toBe(passed - 1);
         const of = [-1, log.prefillEngine[row], log.decodeEngine[row], log.decodeEngine[row]][
           phase

@@ -106,7 +106,7 @@ function requestsAt(log: RequestLog, { atUs, rows, engines }: Instant) {
     const { phase, engine, tokens } = stateAt(log, row, atUs);
     phases[phase]! += 1;
     if (phase === 0) waiting[isWhole ? 'aggregated' : 'prefill'] += 1;
-    const sendUs = log.transferStartUs[row]!;
+    const sendUs = log.transferStartUs.at(row);
     if (phase === 2 && (sendUs === NEVER || sendUs > atUs)) waiting.decode += 1;
     if (keys.length >= MOST_REQUESTS) continue;
     keys.push(row);
@@ -134,9 +134,9 @@ function ratesOver({ log, endUs }: RunRecord, intervals: number): PictureRates[]
     if (atUs !== NEVER) into[Math.min(intervals - 1, Math.floor(atUs / intervalUs))]!.push(value);
   };
   for (let row = 0; row < log.count; row++) {
-    const [arrivalUs, firstUs] = [log.arrivalUs[row]!, log.firstTokenUs[row]!];
+    const [arrivalUs, firstUs] = [log.arrivalUs.at(row), log.firstTokenUs.at(row)];
     put(ttft, firstUs, firstUs - arrivalUs);
-    if (log.emittedTokens[row]! > 1) put(itl, log.finishUs[row]!, tpotOf(log, row));
+    if (log.emittedTokens[row]! > 1) put(itl, log.finishUs.at(row), tpotOf(log, row));
     const ends = unserved.get(log.outcome[row]);
     if (ends !== undefined) put(ends, arrivalUs, row);
   }
