@@ -1,4 +1,4 @@
-import { type Micros, truncate } from '@baton/kernel';
+import { type Micros, NOT_YET, truncate } from '@baton/kernel';
 import { Batch } from './batch';
 import { Budget } from './budget';
 import type { DecodeSet } from './decode-set';
@@ -36,7 +36,7 @@ export class Scheduler {
   /** True when blocks, slots or waiting sequences have changed since the last admission ended. */
   private isStale = false;
   /** Time at which the batch is formed. */
-  private nowUs: Micros = 0;
+  private nowUs: Micros = NOT_YET;
   /** Number of ended steps when new sequences were last received outside of the interval. */
   private receivedAt = 0;
   private admissions = 0;

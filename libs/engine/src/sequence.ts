@@ -1,6 +1,6 @@
 import type { EngineParameters } from '@baton/contract';
 import { BlockList } from '@baton/kvcache';
-import { assert, hashString, InvariantError, type Micros } from '@baton/kernel';
+import { assert, hashString, InvariantError, type Micros, NOT_YET } from '@baton/kernel';
 import type { AdmissionResult, SequenceHandle, SequenceSpec } from './port/engine-port';
 
 const NO_PARAMETERS: EngineParameters = {};
@@ -59,7 +59,7 @@ export class EngineSequence {
   promptTokens = 0;
   outputTokens = 0;
   priority = 0;
-  arrivalUs: Micros = 0;
+  arrivalUs: Micros = NOT_YET;
   parameters: EngineParameters = NO_PARAMETERS;
   requestHash = 0;
   /** LoRA adapter; 0: none. */

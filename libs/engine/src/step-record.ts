@@ -1,4 +1,4 @@
-import { type Micros, truncate } from '@baton/kernel';
+import { type Micros, NOT_YET, truncate } from '@baton/kernel';
 import type { Batch } from './batch';
 import { type DecodeSet, type DecodeSets, NO_VERSION } from './decode-set';
 import type { EngineSequence } from './sequence';
@@ -12,10 +12,10 @@ const NONE: readonly SequenceHandle[] = [];
  * caller that leaps pays nothing for it.
  */
 export class StepRecord implements StepFacts {
-  startUs: Micros = 0;
-  previousUs: Micros = 0;
-  endUs: Micros = 0;
-  firstEndUs: Micros = 0;
+  startUs: Micros = NOT_YET;
+  previousUs: Micros = NOT_YET;
+  endUs: Micros = NOT_YET;
+  firstEndUs: Micros = NOT_YET;
   readonly later = { steps: 0, firstUs: 0, spanUs: 0 };
   /** Whether these facts have been read: those of an empty batch belong to the next step. */
   isRead = false;

@@ -1,4 +1,4 @@
-import type { Chain, ChainLink, Deadline, Micros } from '@baton/kernel';
+import { type Chain, type ChainLink, type Deadline, type Micros, NOT_YET } from '@baton/kernel';
 import type { FetchView, SourceName } from './target-protocol';
 import type { AnyId } from './request-table';
 
@@ -30,7 +30,7 @@ export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
   /** The missing tokens and blocks that the source has, and the start of their transfer. */
   tokens = 0;
   blocks = 0;
-  startedUs: Micros = 0;
+  startedUs: Micros = NOT_YET;
   chain: Chain<Fetch<Id>> | undefined = undefined;
   previous: Fetch<Id> | undefined = undefined;
   next: Fetch<Id> | undefined = undefined;

@@ -5,6 +5,7 @@ import {
   DeadlineList,
   type Micros,
   newDeadline,
+  NOT_YET,
 } from '@baton/kernel';
 import type { Fetch } from './fetch';
 import type { AnyId } from './request-table';
@@ -31,7 +32,7 @@ export class Heartbeats<Id extends AnyId> {
   private readonly joined: Fetch<Id>[] = [];
   private joinedCount = 0;
   private unannouncedCount = 0;
-  private unannouncedSinceUs: Micros = 0;
+  private unannouncedSinceUs: Micros = NOT_YET;
 
   constructor(private readonly everyUs: Micros) {}
 

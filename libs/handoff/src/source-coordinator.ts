@@ -1,4 +1,4 @@
-import { type Deadline, type Micros, newDeadline } from '@baton/kernel';
+import { type Deadline, type Micros, newDeadline, NOT_YET } from '@baton/kernel';
 import { deliver, type Handlers } from './handlers';
 import {
   addRead,
@@ -73,7 +73,7 @@ export class SourceCoordinator<Id extends AnyId = string> implements Handlers<So
   };
   private readonly isLossless: boolean;
   private nextGeneration: number;
-  private nowUs: Micros = -Infinity;
+  private nowUs: Micros = NOT_YET;
 
   /** @param actions  gets the actions instead of the callers of `handle` */
   constructor(options: SourceOptions, actions?: Handlers<SourceAction<Id>>) {

@@ -1,4 +1,4 @@
-import { clearDeadline, DeadlineList, type Micros, newDeadline } from '@baton/kernel';
+import { clearDeadline, DeadlineList, type Micros, newDeadline, NOT_YET } from '@baton/kernel';
 import { Fetch, type RunOfFetch, viewOfFetch } from './fetch';
 import { deliver, type Handlers } from './handlers';
 import { Heartbeats } from './heartbeats';
@@ -79,7 +79,7 @@ export class TargetCoordinator<Id extends AnyId = string> implements Handlers<Ta
     heartbeats: 0,
   };
   private lastAttempt = 0;
-  private nowUs: Micros = -Infinity;
+  private nowUs: Micros = NOT_YET;
   private readonly outbox = new Outbox<TargetAction<Id>>();
   private readonly actions: Handlers<TargetAction<Id>>;
 

@@ -1,4 +1,4 @@
-import { assert, type Micros, Tournament } from '@baton/kernel';
+import { assert, type Micros, NOT_YET, Tournament } from '@baton/kernel';
 import { LinkEnd, NO_TRANSFER, US_PER_SECOND } from './link-end';
 import { Outbox } from './outbox';
 import { TransferColumns } from './transfer-columns';
@@ -56,7 +56,7 @@ export class TransferSet<Id extends AnyId = string> {
   private readonly stale: LinkEnd[] = [];
   private staleCount = 0;
   private readonly done = new Outbox<CompletedTransfer<Id>>();
-  private nowUs: Micros = 0;
+  private nowUs: Micros = NOT_YET;
 
   /** @param rows  when ids are rows below this number; unset for names */
   constructor(rows?: number) {

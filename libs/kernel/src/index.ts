@@ -28,7 +28,7 @@ export { mean } from './statistics/mean';
 export { NormalEquations } from './statistics/normal-equations';
 export { median, quantile } from './statistics/quantile';
 export { startupLength, startupPhases, type StartupPhase, type StartupTimes } from './startup';
-export { msToUs, secondsToUs, usToMs, usToSeconds, type Clock, type Micros } from './time';
+export { msToUs, NOT_YET, secondsToUs, usToMs, usToSeconds, type Clock, type Micros } from './time';
 export { TurnShare } from './turn-share';
 export { Turns, TurnsFull } from './turns';
 export { VERSION } from './version';

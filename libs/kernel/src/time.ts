@@ -4,6 +4,12 @@
 export type Micros = number;
 
 /**
+ * An instant that has not come yet, before all others. A field that begins with it holds doubles
+ * from the start. With 0 V8 compiles all its readers anew after 2^31 µs, 36 minutes of a run.
+ */
+export const NOT_YET: Micros = -Infinity;
+
+/**
  * A source of time. The live driver reads the machine, the virtual one its event queue, a test a
  * time that it sets.
  */

@@ -18,7 +18,7 @@ import {
   type TransferShape,
   wholeBlocks,
 } from '@baton/handoff';
-import type { Micros } from '@baton/kernel';
+import { type Micros, NOT_YET } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
 import type { ClusterScenario, EnginePool } from './scenario';
 import { NONE, type Trips } from './trips';
@@ -56,7 +56,7 @@ export class Handoffs implements Handlers<SourceAction<number>>, Handlers<Target
   private underWay = 0;
   /** The row whose KV was last found lost. */
   private lostRow = NONE;
-  private nowUs: Micros = 0;
+  private nowUs: Micros = NOT_YET;
 
   constructor(
     { pools, kvLeaseUs, workload }: Pick<ClusterScenario, 'pools' | 'kvLeaseUs' | 'workload'>,

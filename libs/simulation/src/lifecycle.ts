@@ -1,5 +1,5 @@
 import type { SequenceHandle, SequenceSpec, StepFacts } from '@baton/engine';
-import type { Micros } from '@baton/kernel';
+import { type Micros, NOT_YET } from '@baton/kernel';
 import type { EngineRole } from '@baton/policies';
 import { Arrivals } from './arrivals';
 import { type Calendar, TIE } from './calendar';
@@ -310,7 +310,7 @@ function newSpec(blockHashes: ArrayLike<number>): Mutable<SequenceSpec> {
     blockFrom: 0,
     blockCount: 0,
     priority: 0,
-    arrivalUs: 0,
+    arrivalUs: NOT_YET,
     mode: 'generate',
   };
 }

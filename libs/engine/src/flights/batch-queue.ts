@@ -1,4 +1,4 @@
-import { assert, type Micros } from '@baton/kernel';
+import { assert, type Micros, NOT_YET } from '@baton/kernel';
 import type { BatchAggregates, StepScatter } from '@baton/step-time';
 import type { Accounts } from '../accounts';
 import type { Scheduler } from '../scheduler';
@@ -57,8 +57,8 @@ export class BatchQueue {
   /** True when a first token gets its jitter as the last token given. */
   private readonly hasJitter: boolean;
   /** Start of the first of the steps that the next facts cover. */
-  private startUs: Micros = 0;
-  private endUs: Micros = 0;
+  private startUs: Micros = NOT_YET;
+  private endUs: Micros = NOT_YET;
   private underWay = false;
   /** Steps since `startUs` that have ended. */
   private done = 0;

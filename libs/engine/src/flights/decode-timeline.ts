@@ -1,4 +1,4 @@
-import type { Micros } from '@baton/kernel';
+import { type Micros, NOT_YET } from '@baton/kernel';
 import type { DecodeLaw, StepTimeModel } from '@baton/step-time';
 import { type DecodeSet, NO_VERSION } from '../decode-set';
 
@@ -15,7 +15,7 @@ import { type DecodeSet, NO_VERSION } from '../decode-set';
  */
 export class DecodeTimeline {
   private law: DecodeLaw | undefined;
-  private anchorUs: Micros = 0;
+  private anchorUs: Micros = NOT_YET;
   private anchorStep = 0;
   private version = NO_VERSION;
   /** B, the first step's A + c·S, and c·B/2. */

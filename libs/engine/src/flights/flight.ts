@@ -1,4 +1,4 @@
-import { type Micros, truncate } from '@baton/kernel';
+import { type Micros, NOT_YET, truncate } from '@baton/kernel';
 import { type Batch, emptySums } from '../batch';
 import { type DecodeSet, NO_VERSION } from '../decode-set';
 import type { EngineSequence } from '../sequence';
@@ -23,7 +23,7 @@ export class Flight {
   /** Whether it needs the tokens of the step that was under way when it was formed. */
   isFed = false;
   /** When it can enter the first stage, and its sequences got their previous tokens. */
-  fromUs: Micros = 0;
+  fromUs: Micros = NOT_YET;
   loadUs = 0;
   readonly sums = emptySums();
   /**
