@@ -62,17 +62,24 @@ export class Batch {
   /** Whether it is formed while the step before is under way, whose tokens are not known yet. */
   isAhead = false;
   private readonly sums = emptySums();
+  private readonly decode: BatchParts['decode'];
+  private readonly blocks: BatchParts['blocks'];
+  private readonly draftTokens: BatchParts['draftTokens'];
 
-  constructor(private readonly parts: BatchParts) {}
+  constructor(parts: BatchParts) {
+    this.decode = parts.decode;
+    this.blocks = parts.blocks;
+    this.draftTokens = parts.draftTokens;
+  }
 
   get running(): number {
     const besides = this.prefilling.length + this.ending.length + this.stalled.length;
-    return this.parts.decode.size + besides;
+    return this.decode.size + besides;
   }
 
   /** Visits the running sequences, except those that are left out, in no particular order. */
   forRunning(visit: (seq: EngineSequence) => void): void {
-    for (const { members } of this.parts.decode.all) members.forEach(visit);
+    for (const { members } of this.decode.all) members.forEach(visit);
     this.prefilling.forEach(visit);
     this.ending.forEach(visit);
   }
@@ -96,7 +103,7 @@ export class Batch {
 
   /** Leaves a decoding sequence without a row in the batch; it keeps running. */
   stall(seq: EngineSequence): void {
-    this.parts.decode.current.leave(seq);
+    this.decode.current.leave(seq);
     seq.state = 'stalled';
     this.stalled.push(seq);
   }
@@ -106,14 +113,14 @@ export class Batch {
     truncate(this.resumed, 0);
     // The step under way already leaves these sequences out.
     for (const seq of this.stalled) seq.burst = NO_TOKEN;
-    for (const seq of [...this.parts.decode.current.members]) this.stall(seq);
+    for (const seq of [...this.decode.current.members]) this.stall(seq);
   }
 
   /** Resumes the sequences that were left out of the previous batch. */
   resume(): void {
     truncate(this.resumed, 0);
     for (const seq of this.stalled) {
-      this.parts.decode.current.resume(seq);
+      this.decode.current.resume(seq);
       this.resumed.push(seq);
     }
     truncate(this.stalled, 0);
@@ -129,8 +136,8 @@ export class Batch {
    * attention kernels.
    */
   aggregates(sums = this.sums): BatchAggregates {
-    const { blocks, draftTokens } = this.parts;
-    const decode = this.parts.decode.current;
+    const { blocks, draftTokens } = this;
+    const decode = this.decode.current;
     sums.prefillTokens = sums.prefillSeqs = sums.prefillQuadratic = sums.prefillContext = 0;
     sums.decodeSeqs = decode.size;
     sums.decodeContext = decode.contextTokens + decode.size;
@@ -149,7 +156,7 @@ export class Batch {
 
   /** Its sequences and their tokens, in order of admission, for tests. O(batch). */
   members(): (readonly [SequenceHandle, tokens: number])[] {
-    const rows = [...this.parts.decode.current.members, ...this.prefilling];
+    const rows = [...this.decode.current.members, ...this.prefilling];
     const inOrder = rows.sort((a, b) => a.rank - b.rank);
     return inOrder
       .map((seq) => [seq.handle, this.tokensOf(seq)] as const)
@@ -163,7 +170,7 @@ export class Batch {
 
   /** Sequences without a row in the batch do not count. */
   private addDrafts(sums: BatchSums): void {
-    const decode = this.parts.decode.current;
+    const decode = this.decode.current;
     for (const seq of decode.members) {
       if (seq.hasRow) sums.draftTokens += seq.drafts;
       else {

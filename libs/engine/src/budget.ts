@@ -18,8 +18,12 @@ export class Budget {
   private readonly slotLimit: number;
   /** `long_prefill_token_threshold` of this step; 0: none. */
   private threshold = 0;
+  private readonly options: BatchParts['options'];
+  private readonly blocks: BatchParts['blocks'];
 
-  constructor(private readonly parts: BatchParts) {
+  constructor(parts: BatchParts) {
+    this.options = parts.options;
+    this.blocks = parts.blocks;
     const { maxNumSeqs, maxNumBatchedTokens, maxModelLen, numBlocks } = parts.options;
     const longest = parts.blocks.layout.longest(numBlocks);
     this.stepTokens = 1 + parts.draftTokens;
@@ -34,14 +38,14 @@ export class Budget {
    * @param sequences  running and waiting ones; a long prompt delays no other when it is alone
    */
   begin(sequences: number): void {
-    const { maxNumBatchedTokens, longPrefillTokenThreshold } = this.parts.options;
+    const { maxNumBatchedTokens, longPrefillTokenThreshold } = this.options;
     this.tokens = maxNumBatchedTokens;
     this.threshold = sequences > 1 ? longPrefillTokenThreshold : 0;
   }
 
   /** Whether the batch has taken any tokens. */
   get isUsed(): boolean {
-    return this.tokens !== this.parts.options.maxNumBatchedTokens;
+    return this.tokens !== this.options.maxNumBatchedTokens;
   }
 
   /** Tokens that the sequence would compute in one step if only its own options limited it. */
@@ -64,7 +68,7 @@ export class Budget {
     const wanted = this.wanted(seq, start);
     if (padding > 0 && wanted + padding > this.tokens) return 0;
     if (wanted <= this.tokens) return wanted;
-    if (this.parts.options.enableChunkedPrefill) return this.tokens;
+    if (this.options.enableChunkedPrefill) return this.tokens;
     return isFirst ? wanted : 0;
   }
 
@@ -83,6 +87,6 @@ export class Budget {
 
   /** Leading tokens of a sequence that need blocks in a step after which `tokens` are computed. */
   slotsFor(tokens: number): number {
-    return Math.max(tokens, Math.min(tokens + this.parts.blocks.lookahead, this.slotLimit));
+    return Math.max(tokens, Math.min(tokens + this.blocks.lookahead, this.slotLimit));
   }
 }

@@ -14,15 +14,28 @@ export interface PreemptionParts extends BatchParts {
 export class Preemption {
   /** True when batches are formed while the previous one runs. */
   formsAhead = false;
+  private readonly queue: PreemptionParts['queue'];
+  private readonly decode: PreemptionParts['decode'];
+  private readonly record: PreemptionParts['record'];
+  private readonly accounts: PreemptionParts['accounts'];
+  private readonly blocks: PreemptionParts['blocks'];
+  private readonly draftTokens: PreemptionParts['draftTokens'];
 
   constructor(
-    private readonly parts: PreemptionParts,
+    parts: PreemptionParts,
     private readonly batch: Batch,
-  ) {}
+  ) {
+    this.queue = parts.queue;
+    this.decode = parts.decode;
+    this.record = parts.record;
+    this.accounts = parts.accounts;
+    this.blocks = parts.blocks;
+    this.draftTokens = parts.draftTokens;
+  }
 
   /** The newest sequence (`self.running[-1]`), or the last by the order of the queue. */
   lastInLine(): EngineSequence {
-    const { queue } = this.parts;
+    const { queue } = this;
     let last: EngineSequence | undefined;
     this.batch.forRunning((seq) => {
       if (last === undefined) last = seq;
@@ -34,7 +47,7 @@ export class Preemption {
   /** Whether a batch in flight has a row of a running sequence, and so writes to its blocks. */
   isInFlight(seq: EngineSequence): boolean {
     if (seq.state === 'prefilling') return seq.inFlight > 0;
-    if (seq.state === 'ending' || !this.parts.decode.isCurrent(seq)) return true;
+    if (seq.state === 'ending' || !this.decode.isCurrent(seq)) return true;
     return this.batch.isAhead && seq.gotToken;
   }
 
@@ -45,7 +58,7 @@ export class Preemption {
    * vLLM, which adds their full blocks to the prefix index at that point
    */
   preempt(victim: EngineSequence, hadTurn: boolean): void {
-    const { queue, record, accounts, blocks, draftTokens } = this.parts;
+    const { queue, record, accounts, blocks, draftTokens } = this;
     const generates = victim.state !== 'prefilling' && victim.mode !== 'prefill-and-hold';
     const getsToken = this.batch.isAhead && generates && victim.gotToken;
     if (getsToken && this.isOfStep(victim)) record.departed.push(victim);
@@ -72,18 +85,18 @@ export class Preemption {
   leave(seq: EngineSequence, isInStep: boolean): number {
     const isPrompt = seq.state === 'prefilling' || seq.inFlight > 0;
     const isMember = seq.state === 'decoding';
-    const isInFlight = isMember && (isInStep || !this.parts.decode.isCurrent(seq));
-    if (isMember) this.parts.decode.of(seq).leave(seq);
+    const isInFlight = isMember && (isInStep || !this.decode.isCurrent(seq));
+    if (isMember) this.decode.of(seq).leave(seq);
     else this.batch.drop(seq);
     if (!this.formsAhead) return seq.computed + (isInFlight ? 1 : 0);
-    const hasRoom = seq.blocks.length * this.parts.blocks.blockSize > seq.computed;
+    const hasRoom = seq.blocks.length * this.blocks.blockSize > seq.computed;
     const isUnknown = isInStep && !hasRoom && !isPrompt && seq.emitted > 1;
     return seq.computed - (isUnknown ? 1 : 0);
   }
 
   /** Whether it is one of the batch under way, with pipeline stages the oldest in flight. */
   private isOfStep(seq: EngineSequence): boolean {
-    return seq.state === 'ending' || this.parts.decode.isCurrent(seq);
+    return seq.state === 'ending' || this.decode.isCurrent(seq);
   }
 
   /**
@@ -92,6 +105,6 @@ export class Preemption {
    */
   private knownTokensOf(seq: EngineSequence): number {
     if (seq.state === 'prefilling') return seq.chunk;
-    return this.parts.decode.isCurrent(seq) && !this.batch.isAhead ? 1 : 0;
+    return this.decode.isCurrent(seq) && !this.batch.isAhead ? 1 : 0;
   }
 }

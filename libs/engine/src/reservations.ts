@@ -23,11 +23,15 @@ export class Reservations {
   private readonly draftSlots: number;
   /** Blocks that one more draft may need (`_spec_decode_step_blocks`). */
   private readonly draftBlocks: number;
+  private readonly queue: ReservationParts['queue'];
+  private readonly blocks: ReservationParts['blocks'];
 
   constructor(
-    private readonly parts: ReservationParts,
+    parts: ReservationParts,
     private readonly batch: Batch,
   ) {
+    this.queue = parts.queue;
+    this.blocks = parts.blocks;
     const { draftTokens, blocks } = parts;
     this.draftSlots = draftTokens > 0 ? 1 + draftTokens + blocks.lookahead : 0;
     this.draftBlocks = blocks.layout.needed(this.draftSlots);
@@ -60,7 +64,7 @@ export class Reservations {
    * reserved for them until it is scheduled.
    */
   loseKv(seq: EngineSequence): void {
-    const { queue } = this.parts;
+    const { queue } = this;
     const isReserved = seq.state === 'deferred';
     if (isReserved) this.forgetReserved(seq);
     else queue.remove(seq);
@@ -92,6 +96,6 @@ export class Reservations {
 
   /** Blocks that a sequence lacks for all of its tokens (`_request_remaining_blocks`). */
   private remainingOf({ targetTokens, blocks }: EngineSequence): number {
-    return this.parts.blocks.layout.lackingWhole(targetTokens + this.draftSlots, blocks.length);
+    return this.blocks.layout.lackingWhole(targetTokens + this.draftSlots, blocks.length);
   }
 }

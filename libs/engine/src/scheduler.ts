@@ -51,8 +51,24 @@ export class Scheduler {
   /** The running sequences whose turn it is, one after the other. */
   private readonly line: EngineSequence[] = [];
   private readonly skipped: EngineSequence[] = [];
+  private readonly blocks: SchedulerParts['blocks'];
+  private readonly queue: SchedulerParts['queue'];
+  private readonly decode: SchedulerParts['decode'];
+  private readonly options: SchedulerParts['options'];
+  private readonly draftTokens: SchedulerParts['draftTokens'];
+  private readonly accounts: SchedulerParts['accounts'];
+  private readonly record: SchedulerParts['record'];
+  private readonly table: SchedulerParts['table'];
 
-  constructor(private readonly parts: SchedulerParts) {
+  constructor(parts: SchedulerParts) {
+    this.blocks = parts.blocks;
+    this.queue = parts.queue;
+    this.decode = parts.decode;
+    this.options = parts.options;
+    this.draftTokens = parts.draftTokens;
+    this.accounts = parts.accounts;
+    this.record = parts.record;
+    this.table = parts.table;
     const { asyncScheduling, hasConnector, freesAtOnce, maxAdapters } = parts.options;
     const overlap = asyncScheduling === true || parts.decode.all.length > 1;
     this.batch = new Batch(parts);
@@ -79,7 +95,7 @@ export class Scheduler {
 
   /** Takes a running sequence out of the batch; its computed blocks stay in the prefix cache. */
   drop(seq: EngineSequence): void {
-    this.parts.blocks.publish(seq, this.preemption.leave(seq, seq.isDoomed));
+    this.blocks.publish(seq, this.preemption.leave(seq, seq.isDoomed));
     this.touch();
   }
 
@@ -90,7 +106,7 @@ export class Scheduler {
    */
   form(nowUs: Micros, isAhead = false): boolean {
     const { batch, budget } = this;
-    const { queue, decode, options } = this.parts;
+    const { queue, decode, options } = this;
     this.nowUs = nowUs;
     if (batch.chunkTokens > 0) this.receive();
     batch.begin(isAhead);
@@ -107,7 +123,7 @@ export class Scheduler {
   private formOfPrompts(): boolean {
     const { batch, budget } = this;
     this.scheduleRunning(undefined);
-    const waits = this.parts.decode.current.size + batch.stalled.length > 0;
+    const waits = this.decode.current.size + batch.stalled.length > 0;
     if (!this.hasPreempted && this.mayAdmitNext) this.scheduleWaiting(budget.isUsed || waits);
     if (batch.chunkTokens === 0) return false;
     batch.stallAll();
@@ -149,12 +165,12 @@ export class Scheduler {
    * running sequences in any order. With drafts each member needs a look of its own.
    */
   private runTogether(decode: DecodeSet): boolean {
-    if (this.parts.draftTokens > 0) {
+    if (this.draftTokens > 0) {
       // A sequence that finds a block which this step publishes needs no free block for it.
       this.touch();
       return false;
     }
-    if (decode.demand > this.parts.blocks.pool.freeBlocks) return false;
+    if (decode.demand > this.blocks.pool.freeBlocks) return false;
     if (this.batch.prefilling.length > 0 && !this.sufficesForPrompts(decode)) return false;
     decode.grow();
     this.budget.tokens -= decode.size;
@@ -171,7 +187,7 @@ export class Scheduler {
   private sufficesForPrompts({ demand, members }: DecodeSet): boolean {
     const { defersFrees, budget } = this;
     const { prefilling } = this.batch;
-    const { layout, pool } = this.parts.blocks;
+    const { layout, pool } = this.blocks;
     if (layout.windowed === 0 && !defersFrees) return true;
     let blocks = pool.freeBlocks - demand;
     let tokens = budget.tokens - members.length;
@@ -197,7 +213,7 @@ export class Scheduler {
     if (decode === undefined) return line;
     for (const seq of decode.members) {
       decode.settle(seq);
-      this.parts.blocks.publish(seq, this.processedOf(seq));
+      this.blocks.publish(seq, this.processedOf(seq));
       line.push(seq);
     }
     return line.sort((a, b) => a.rank - b.rank);
@@ -209,15 +225,15 @@ export class Scheduler {
    */
   private computedOf(seq: EngineSequence): number {
     if (seq.state === 'prefilling') return seq.computed;
-    const context = this.parts.decode.current.contextOf(seq);
-    const hasOpenDrafts = this.parts.draftTokens > 0 && this.batch.isAhead && seq.hasRow;
+    const context = this.decode.current.contextOf(seq);
+    const hasOpenDrafts = this.draftTokens > 0 && this.batch.isAhead && seq.hasRow;
     return hasOpenDrafts ? context + seq.drafts - seq.burst : context;
   }
 
   /** Tokens that ended batches have computed; windows move on by these. */
   private processedOf(seq: EngineSequence): number {
     if (seq.state === 'prefilling') return seq.computed - seq.inFlight;
-    const context = this.parts.decode.current.contextOf(seq);
+    const context = this.decode.current.contextOf(seq);
     if (!this.batch.isAhead) return context;
     return seq.inFlight > 0 ? context - seq.inFlight : context - seq.burst - 1;
   }
@@ -226,7 +242,7 @@ export class Scheduler {
   private newTokensOf(seq: EngineSequence, computed: number): number {
     const { budget } = this;
     if (seq.state === 'prefilling') return Math.min(budget.wanted(seq, computed), budget.tokens);
-    if (this.parts.draftTokens === 0) return 1;
+    if (this.draftTokens === 0) return 1;
     const tokens = Math.min(budget.rowTokens(computed), budget.tokens);
     seq.drafts = tokens - 1;
     return tokens;
@@ -238,7 +254,7 @@ export class Scheduler {
    * writes to the blocks of the last one.
    */
   private allocateSlots(seq: EngineSequence, tokens: number): boolean {
-    const { blocks } = this.parts;
+    const { blocks } = this;
     const { preemption } = this;
     const slots = this.budget.slotsFor(tokens);
     while (!blocks.extend(seq, this.processedOf(seq), slots)) {
@@ -253,7 +269,7 @@ export class Scheduler {
   /** The batch can use the tokens of a sequence that had its turn. */
   private preempt(victim: EngineSequence, hadTurn: boolean): void {
     const { turns } = this;
-    const isMember = this.parts.decode.isCurrent(victim);
+    const isMember = this.decode.isCurrent(victim);
     const hasRow = isMember && (turns === 'together' || (turns === 'in line' && hadTurn));
     if (hasRow || victim.state === 'prefilling') this.budget.tokens += this.batch.tokensOf(victim);
     this.preemption.preempt(victim, hadTurn);
@@ -263,7 +279,7 @@ export class Scheduler {
 
   /** "Schedule the request". Its full blocks can be found from now on (`cache_blocks`). */
   private run(seq: EngineSequence, tokens: number): void {
-    const { blocks, decode } = this.parts;
+    const { blocks, decode } = this;
     this.budget.tokens -= tokens;
     if (seq.state === 'prefilling') {
       seq.chunk = tokens;
@@ -273,7 +289,7 @@ export class Scheduler {
     }
     // Of the tokens that the step under way computes, only the first is certain.
     const context = decode.current.contextOf(seq);
-    const hasOpenDrafts = this.parts.draftTokens > 0 && this.batch.isAhead;
+    const hasOpenDrafts = this.draftTokens > 0 && this.batch.isAhead;
     blocks.publish(seq, hasOpenDrafts ? context - seq.burst : context);
   }
 
@@ -290,7 +306,7 @@ export class Scheduler {
    */
   private scheduleWaiting(hasRunning: boolean): void {
     const { batch, budget, skipped, adapters } = this;
-    const { queue } = this.parts;
+    const { queue } = this;
     this.hasPrompts = batch.chunkTokens > 0;
     this.hasRunning = hasRunning;
     if (!hasRunning) this.receive();
@@ -317,7 +333,7 @@ export class Scheduler {
   /** The body of that loop: false when tokens or blocks do not suffice. */
   private schedule(seq: EngineSequence): boolean {
     const { budget } = this;
-    const { blocks, options } = this.parts;
+    const { blocks, options } = this;
     const start = this.computedBefore(seq);
     if (seq.state === 'unreserved' && start < seq.remoteTokens) return this.reserve(seq, start);
     if (start / seq.targetTokens < thresholdOf(seq, options)) {
@@ -339,7 +355,7 @@ export class Scheduler {
    * other, those that the prefix cache has (`get_computed_blocks`).
    */
   private computedBefore(seq: EngineSequence): number {
-    const { blocks } = this.parts;
+    const { blocks } = this;
     if (hasKv(seq)) return seq.computed;
     if (seq.blocks.length > 0) {
       // Its KV did not come. It needs as many blocks again.
@@ -355,7 +371,7 @@ export class Scheduler {
    * none beside chunks of prompts and at the end of the model's context.
    */
   private paddingOf(seq: EngineSequence, start: number): number {
-    const { draftTokens, blocks } = this.parts;
+    const { draftTokens, blocks } = this;
     if (draftTokens === 0 || this.hasPrompts || seq.targetTokens - start !== 1) return 0;
     if ((start === 0 && !this.hasRunning) || !this.budget.fitsDraft(start)) return 0;
     if (!this.isAlone || !hasKv(seq)) return draftTokens;
@@ -366,7 +382,7 @@ export class Scheduler {
 
   /** `full_sequence_must_fit`. */
   private fitsWhole(seq: EngineSequence, computed: number): boolean {
-    const { blocks, options } = this.parts;
+    const { blocks, options } = this;
     if (options.schedulerReserveFullIsl !== true) return true;
     const { targetTokens: tokens } = seq;
     return blocks.fits(seq, { computed, tokens, spare: this.watermark, isWhole: true });
@@ -374,7 +390,7 @@ export class Scheduler {
 
   /** `load_kv_async`: gives a sequence blocks for KV from elsewhere. */
   private reserve(seq: EngineSequence, hitTokens: number): boolean {
-    const { blocks, queue, accounts } = this.parts;
+    const { blocks, queue, accounts } = this;
     const computed = Math.max(hitTokens, seq.remoteTokens);
     if (!this.fitsWhole(seq, computed)) return false;
     const spare = this.isAlone ? 0 : this.watermark + this.admitter.blocksUnderWay(this.wholes);
@@ -387,7 +403,7 @@ export class Scheduler {
   }
 
   private reject(seq: EngineSequence, hitTokens: number): void {
-    const { queue, record, accounts, table } = this.parts;
+    const { queue, record, accounts, table } = this;
     queue.remove(seq);
     accounts.query(seq, hitTokens);
     accounts.rejected++;
@@ -399,7 +415,7 @@ export class Scheduler {
   /** `self.running.append(request)`. */
   private admit(seq: EngineSequence, start: number, of: { tokens: number; padding: number }): void {
     const { batch, budget } = this;
-    const { queue, record, blocks, decode, draftTokens } = this.parts;
+    const { queue, record, blocks, decode, draftTokens } = this;
     const { tokens, padding } = of;
     const decodesAtOnce = isDecodeAtOnce(seq) && draftTokens === 0;
     if (!hasKv(seq)) this.countHit(seq, start);
@@ -433,7 +449,7 @@ export class Scheduler {
 
   /** Counts what the prefix cache had of an admitted sequence. */
   private countHit(seq: EngineSequence, hitTokens: number): void {
-    const { accounts } = this.parts;
+    const { accounts } = this;
     accounts.query(seq, hitTokens);
     accounts.cached(seq, hitTokens);
     if (!seq.wasScheduled) seq.cachedTokens = hitTokens;
@@ -446,8 +462,8 @@ export class Scheduler {
   /** Loads run one after the other, because the links serve one read at a time. */
   private load(seq: EngineSequence): void {
     const { batch } = this;
-    const { blockSize, hostTier } = this.parts.options;
-    if (seq.poolTokens > 0) batch.loadUs += this.parts.blocks.fetch(this.nowUs + batch.loadUs);
+    const { blockSize, hostTier } = this.options;
+    if (seq.poolTokens > 0) batch.loadUs += this.blocks.fetch(this.nowUs + batch.loadUs);
     const bytes = (seq.hostTokens / blockSize) * hostTier!.bytesPerBlock;
     batch.loadUs += (bytes / hostTier!.bytesPerSecond) * 1e6;
     seq.hostTokens = 0;
@@ -468,27 +484,27 @@ export class Scheduler {
   private lacksAdapter({ adapter }: EngineSequence): boolean {
     const { adapters } = this;
     if (adapters === undefined || adapter === 0 || adapters.has(adapter)) return false;
-    return adapters.size >= this.parts.options.maxAdapters!;
+    return adapters.size >= this.options.maxAdapters!;
   }
 
   /** Admits new sequences now and restarts the interval, which counts while steps only decode. */
   private receive(): void {
-    this.receivedAt = this.parts.accounts.steps;
+    this.receivedAt = this.accounts.steps;
   }
 
   /** Whether the batch may take new sequences. */
   private get mayReceive(): boolean {
-    const { schedulerRecvInterval: every = 1 } = this.parts.options;
-    return every === 1 || (this.parts.accounts.steps - this.receivedAt) % every === 0;
+    const { schedulerRecvInterval: every = 1 } = this.options;
+    return every === 1 || (this.accounts.steps - this.receivedAt) % every === 0;
   }
 
   private get hasWaiting(): boolean {
-    return this.parts.queue.length > 0;
+    return this.queue.length > 0;
   }
 
   /** True when windows may free blocks in any step, more than it takes. */
   private get mayGainRoom(): boolean {
-    return this.parts.blocks.layout.windowed > 0 && !this.isFull;
+    return this.blocks.layout.windowed > 0 && !this.isFull;
   }
 
   private get isFull(): boolean {
@@ -497,13 +513,13 @@ export class Scheduler {
 
   /** True when no other runs, leaves, is held or awaits KV: no blocks will become free. */
   private get isAlone(): boolean {
-    const { leaving, heldBlocks } = this.parts.table;
+    const { leaving, heldBlocks } = this.table;
     return this.batch.running + this.admitter.deferred + leaving.length + heldBlocks === 0;
   }
 
   /** Blocks that an admission leaves free while others run. */
   private get watermark(): number {
-    return this.batch.running > 0 ? (this.parts.options.watermarkBlocks ?? 0) : 0;
+    return this.batch.running > 0 ? (this.options.watermarkBlocks ?? 0) : 0;
   }
 }
 

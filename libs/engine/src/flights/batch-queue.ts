@@ -66,8 +66,26 @@ export class BatchQueue {
   private isLaid = false;
   /** Version of the decode set when the step under way began. */
   private version = NO_VERSION;
+  private readonly record: FlightParts['record'];
+  private readonly accounts: FlightParts['accounts'];
+  private readonly decode: FlightParts['decode'];
+  private readonly former: FlightParts['former'];
+  private readonly speculation: FlightParts['speculation'];
+  private readonly scatter: FlightParts['scatter'];
+  private readonly blocks: FlightParts['blocks'];
+  private readonly queue: FlightParts['queue'];
+  private readonly options: FlightParts['options'];
 
-  constructor(private readonly parts: FlightParts) {
+  constructor(parts: FlightParts) {
+    this.record = parts.record;
+    this.accounts = parts.accounts;
+    this.decode = parts.decode;
+    this.former = parts.former;
+    this.speculation = parts.speculation;
+    this.scatter = parts.scatter;
+    this.blocks = parts.blocks;
+    this.queue = parts.queue;
+    this.options = parts.options;
     const { options, decode, former, record } = parts;
     const { stepTime, asyncScheduling } = options;
     this.stages = decode.all.length;
@@ -95,7 +113,7 @@ export class BatchQueue {
 
   /** @param hasOwnEnd  false: `endAt` will set the end of the step */
   begin(startUs: Micros, hasOwnEnd = true): Micros | undefined {
-    const { record } = this.parts;
+    const { record } = this;
     assert(!this.underWay, 'a step is under way already');
     if (record.isRead) record.clear();
     this.fill(startUs);
@@ -153,7 +171,7 @@ export class BatchQueue {
   /** Ends the step under way; the current decode set is then the one of its batch. */
   land(): void {
     const flight = this.flightOf(this.oldest);
-    const { accounts, decode, record } = this.parts;
+    const { accounts, decode, record } = this;
     assert(this.underWay, 'no step is under way');
     if (this.lag === 0) this.count(flight);
     accounts.steps++;
@@ -213,7 +231,7 @@ export class BatchQueue {
     if (seq.state !== 'decoding') {
       return flight === this.unsent ? seq.chunk > 0 : flight.hasChunkOf(seq);
     }
-    return seq.drafts >= 0 && flight.set === this.parts.decode.of(seq);
+    return seq.drafts >= 0 && flight.set === this.decode.of(seq);
   }
 
   private get firstWaiting(): number {
@@ -232,7 +250,7 @@ export class BatchQueue {
   }
 
   private formNext(nowUs: Micros): Flight {
-    const { former, decode, speculation, scatter } = this.parts;
+    const { former, decode, speculation, scatter } = this;
     const flight = this.flightOf(this.next);
     // Only batches whose tokens are counted ahead can be followed before they have ended.
     const isAhead = this.lag > 0 && (this.hasFormed || this.underWay);
@@ -255,14 +273,14 @@ export class BatchQueue {
 
   /** Puts the chunks of the batch that was formed last in flight. */
   private send(): void {
-    this.unsent?.takeChunks(this.parts.former.batch.prefilling);
+    this.unsent?.takeChunks(this.former.batch.prefilling);
     this.unsent = undefined;
   }
 
   private count(flight: Flight): void {
     this.step.clear();
     if (!flight.isFormed) return;
-    this.parts.decode.current = flight.set;
+    this.decode.current = flight.set;
     if (this.unsent === flight) this.send();
     this.step.count(flight);
   }
@@ -292,7 +310,7 @@ export class BatchQueue {
 
   /** Whether the next step can begin by itself, because its batch is the same. */
   private get isQuiet(): boolean {
-    const { former, record } = this.parts;
+    const { former, record } = this;
     if (!this.isLaid || former.mayAdmitNext || record.hasDismissed) return false;
     if (this.lag > 0 && !this.isNextAlike) return false;
     return !this.hasJitter || !this.bringsFirstTokens;
@@ -310,7 +328,7 @@ export class BatchQueue {
    */
   private quietSteps(untilUs: Micros): number {
     const { timeline, lag } = this;
-    const { decode, blocks, queue } = this.parts;
+    const { decode, blocks, queue } = this;
     const { current } = decode;
     // A sequence is not in the batch formed ahead of its end, so that batch can admit another.
     const hasWaiting = queue.size + queue.unreservedSize > 0;
@@ -324,7 +342,7 @@ export class BatchQueue {
   /** Ends these many steps, each of which the next one follows by itself. */
   private pass(steps: number): void {
     if (steps === 0) return;
-    const { accounts, decode, former } = this.parts;
+    const { accounts, decode, former } = this;
     const { current } = decode;
     const flight = this.flightOf(this.oldest);
     accounts.generatedTokens += steps * current.size;
@@ -346,7 +364,7 @@ export class BatchQueue {
   /** Tells of the steps behind the first that the facts cover. */
   private noteLaterSteps(steps: number): void {
     const { timeline } = this;
-    const { record } = this.parts;
+    const { record } = this;
     const { later } = record;
     record.firstEndUs = steps === 0 ? this.endUs : timeline.endUs(-steps);
     later.steps = steps;
@@ -366,14 +384,14 @@ export class BatchQueue {
   }
 
   private get warmupFactor(): number {
-    const { options, accounts } = this.parts;
+    const { options, accounts } = this;
     const { warmupSteps, warmupPenaltyPercent } = options;
     return accounts.steps < warmupSteps ? 1 + warmupPenaltyPercent / 100 : 1;
   }
 
   /** End of a step that is timed by itself; one without a batch takes 1 µs. */
   private timedEndUs(flight: Flight, batch: BatchAggregates = flight.sums): Micros {
-    const { options, scatter, speculation } = this.parts;
+    const { options, scatter, speculation } = this;
     const { startUs, warmupFactor, passes } = this;
     if (!flight.isFormed) return startUs + 1;
     const factor = scatter?.next(batch.prefillTokens > 0) ?? 1;

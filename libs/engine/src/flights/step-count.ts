@@ -18,8 +18,23 @@ export class StepCount {
   readonly stopping: EngineSequence[] = [];
   /** Sequences of these that ended as prompts to be held. */
   readonly held: EngineSequence[] = [];
+  private readonly decode: FlightParts['decode'];
+  private readonly speculation: FlightParts['speculation'];
+  private readonly accounts: FlightParts['accounts'];
+  private readonly record: FlightParts['record'];
+  private readonly former: FlightParts['former'];
+  private readonly blocks: FlightParts['blocks'];
+  private readonly queue: FlightParts['queue'];
 
-  constructor(private readonly parts: FlightParts) {}
+  constructor(parts: FlightParts) {
+    this.decode = parts.decode;
+    this.speculation = parts.speculation;
+    this.accounts = parts.accounts;
+    this.record = parts.record;
+    this.former = parts.former;
+    this.blocks = parts.blocks;
+    this.queue = parts.queue;
+  }
 
   clear(): void {
     const { firsts, stopping, held } = this;
@@ -31,7 +46,7 @@ export class StepCount {
 
   /** Counts the step of this batch, whose decode set is the current one. */
   count(flight: Flight): void {
-    const { decode, speculation, accounts } = this.parts;
+    const { decode, speculation, accounts } = this;
     decode.current.advance();
     speculation?.giveBursts(decode.current, accounts);
     if (flight.news.length > 0) this.countNews(flight);
@@ -40,7 +55,7 @@ export class StepCount {
 
   /** Tokens of the step; call it when the step ends. */
   tokens(): number {
-    const { record, former, speculation } = this.parts;
+    const { record, former, speculation } = this;
     let tokens = record.countOfEmitting();
     if (speculation !== undefined) tokens += record.tokensBesideOne();
     for (const { mode } of former.batch.ending) tokens += mode === 'prefill-and-hold' ? 0 : 1;
@@ -49,7 +64,7 @@ export class StepCount {
 
   /** Records each sequence that got its first token with the step and is still in the engine. */
   noteFirstTokens(): void {
-    const { firstTokens } = this.parts.record;
+    const { firstTokens } = this.record;
     for (const seq of this.firsts) if (!hasEnded(seq)) firstTokens.push(seq.handle);
   }
 
@@ -58,7 +73,7 @@ export class StepCount {
    * frees their blocks.
    */
   nextFinished(): EngineSequence | undefined {
-    const { former, decode } = this.parts;
+    const { former, decode } = this;
     const { batch } = former;
     const [first] = batch.ending;
     const stopped = this.nextStopping();
@@ -77,7 +92,7 @@ export class StepCount {
 
   /** Tokens of a sequence that are counted and come with the step under way. */
   tokensInFlight(seq: EngineSequence): number {
-    const { record, former, decode } = this.parts;
+    const { record, former, decode } = this;
     if (record.departed.includes(seq)) return 1 + seq.burst;
     if (seq.state === 'ending') return seq.mode === 'prefill-and-hold' ? 0 : 1;
     const isMember = seq.state === 'decoding' && decode.of(seq) === decode.current;
@@ -87,7 +102,7 @@ export class StepCount {
 
   /** Counts the chunks of a step that has ended. */
   countChunks({ news, ranks, reached }: Flight): void {
-    const { blocks, accounts } = this.parts;
+    const { blocks, accounts } = this;
     for (let i = 0; i < news.length; i++) {
       const seq = news[i]!;
       if (reached[i]! <= 0 || hasEnded(seq) || seq.rank !== ranks[i]) continue;
@@ -103,7 +118,7 @@ export class StepCount {
    * sequences decode in the next batch.
    */
   countNews({ news, ranks, reached }: Flight): void {
-    const { prefilling } = this.parts.former.batch;
+    const { prefilling } = this.former.batch;
     let hasEnds = false;
     for (let i = 0; i < news.length; i++) {
       const seq = news[i]!;
@@ -124,7 +139,7 @@ export class StepCount {
 
   /** It gets a token again. With drafts its burst says so. */
   private resume(seq: EngineSequence): void {
-    if (this.parts.speculation === undefined && seq.state === 'decoding') seq.burst = 0;
+    if (this.speculation === undefined && seq.state === 'decoding') seq.burst = 0;
   }
 
   private endPrompt(seq: EngineSequence): void {
@@ -135,14 +150,14 @@ export class StepCount {
     seq.emitted++;
     seq.burst = 0;
     if (seq.emitted === 1) this.firsts.push(seq);
-    this.parts.decode.current.join(seq);
+    this.decode.current.join(seq);
     seq.drafts = seq.padding;
     seq.padding = 0;
   }
 
   /** Members that get their last token with the step. */
   private takeEnded(): void {
-    const { former, decode } = this.parts;
+    const { former, decode } = this;
     const { current } = decode;
     for (let seq = current.takeFinished(); seq !== undefined; seq = current.takeFinished()) {
       // The number of accepted drafts of the step is not known yet.
@@ -159,7 +174,7 @@ export class StepCount {
 
   private keep(seq: EngineSequence): void {
     seq.state = 'ending';
-    this.parts.former.batch.ending.push(seq);
+    this.former.batch.ending.push(seq);
   }
 
   private nextStopping(): EngineSequence | undefined {
@@ -173,7 +188,7 @@ export class StepCount {
 
   /** Ends a sequence that was preempted after the step of its last token had begun. */
   private nextDeparted(): EngineSequence | undefined {
-    const { record, queue } = this.parts;
+    const { record, queue } = this;
     const isOver = ({ state, emitted, outputTokens }: EngineSequence): boolean =>
       state === 'waiting' && emitted === outputTokens;
     const seq = record.departed.find(isOver);
