@@ -38,7 +38,7 @@ export class Engine implements EnginePort {
   private readonly blocks: SequenceBlocks;
   private readonly decode: DecodeSets;
   private readonly queue: WaitingQueue;
-  private readonly former: Scheduler;
+  private readonly scheduler: Scheduler;
   private readonly record: StepRecord;
   private readonly flights: BatchQueue;
   /** Aborted sequences of the step under way; their blocks are in use until it ends. */
@@ -75,7 +75,7 @@ export class Engine implements EnginePort {
     this.queue = new WaitingQueue(buildScheduling(options));
     this.record = new StepRecord(this.decode, requested !== undefined);
     const { table, blocks, decode, queue, record, accounts } = this;
-    this.former = new Scheduler({
+    this.scheduler = new Scheduler({
       options,
       table,
       blocks,
@@ -86,7 +86,7 @@ export class Engine implements EnginePort {
       draftTokens: requested?.tokens ?? 0,
     });
     const scatter = stepNoise && new StepScatter(stepNoise, seed, name);
-    const work = { options, former: this.former, decode, blocks, accounts, record, queue };
+    const work = { options, scheduler: this.scheduler, decode, blocks, accounts, record, queue };
     this.flights = new BatchQueue({ ...work, speculation, scatter });
   }
 
@@ -105,12 +105,12 @@ export class Engine implements EnginePort {
     if (this.drawsPerRequest) seq.requestHash = requestHashOf(spec);
     seq.endsByLimit ||= spec.promptTokens + spec.outputTokens === this.options.maxModelLen;
     this.queue.add(seq, seq.remoteTokens > 0 ? 'unreserved' : 'waiting');
-    this.former.touch();
+    this.scheduler.touch();
     return seq.admission;
   }
 
   reserveNext(): Reservation | undefined {
-    const seq = this.former.admitter.reserved.shift();
+    const seq = this.scheduler.reservations.reserved.shift();
     if (seq === undefined) return undefined;
     const { reservation } = this;
     reservation.handle = seq.handle;
@@ -124,21 +124,21 @@ export class Engine implements EnginePort {
     const seq = this.table.at(handle);
     if (seq.remoteTokens === 0) return;
     expectState(seq, 'deferred', 'deferred');
-    this.former.admitter.deferred--;
+    this.scheduler.reservations.deferred--;
     const present = Math.max(seq.remoteTokens, seq.cachedTokens);
     this.accounts.cached(seq, seq.cachedTokens);
     this.accounts.transferred(seq, present);
     seq.computed = Math.min(present, seq.promptTokens - 1);
     this.queue.add(seq, 'ready');
-    this.former.touch();
+    this.scheduler.touch();
   }
 
   kvFailed(handle: SequenceHandle): void {
     const seq = this.table.at(handle);
     if (seq.remoteTokens === 0) return;
     expectState(seq, 'deferred', 'unreserved');
-    this.former.admitter.loseKv(seq);
-    this.former.touch();
+    this.scheduler.reservations.loseKv(seq);
+    this.scheduler.touch();
   }
 
   abort(handle: SequenceHandle): void {
@@ -201,7 +201,7 @@ export class Engine implements EnginePort {
 
   endStep(): StepFacts {
     const { flights, record } = this;
-    if (this.table.freeLate(flights.landing)) this.former.touch();
+    if (this.table.freeLate(flights.landing)) this.scheduler.touch();
     for (const seq of this.doomed) this.remove(seq);
     truncate(this.doomed, 0);
     flights.land();
@@ -211,14 +211,14 @@ export class Engine implements EnginePort {
     for (const seq of flights.held) {
       this.hold(seq);
       record.held.push(seq.handle);
-      this.former.touch();
+      this.scheduler.touch();
     }
     return record;
   }
 
   hasWork(): boolean {
-    const { former, queue, flights } = this;
-    return flights.hasFormed || former.batch.running + queue.size + queue.unreservedSize > 0;
+    const { scheduler, queue, flights } = this;
+    return flights.hasFormed || scheduler.batch.running + queue.size + queue.unreservedSize > 0;
   }
 
   get hasAdmitted(): boolean {
@@ -275,10 +275,10 @@ export class Engine implements EnginePort {
   gauges(): EngineSnapshot {
     const { now, queue } = this;
     const { numBlocks } = this.options;
-    now.running = this.former.batch.running;
-    const passedOver = Math.min(this.former.admitter.passedOver, queue.size);
+    now.running = this.scheduler.batch.running;
+    const passedOver = Math.min(this.scheduler.reservations.passedOver, queue.size);
     now.waiting = queue.size - passedOver;
-    now.deferred = this.former.admitter.deferred + queue.unreservedSize + passedOver;
+    now.deferred = this.scheduler.reservations.deferred + queue.unreservedSize + passedOver;
     now.waitingTokens = queue.tokens;
     now.freeBlocks = this.blocks.pool.freeBlocks;
     now.heldBlocks = this.table.heldBlocks;
@@ -307,7 +307,7 @@ export class Engine implements EnginePort {
 
   /** The batch under way in order of admission, and what waits without blocks. O(sequences). */
   queueState(): QueueState {
-    return { batch: this.former.batch.members(), waiting: this.queue.inOrder() };
+    return { batch: this.scheduler.batch.members(), waiting: this.queue.inOrder() };
   }
 
   /**
@@ -327,8 +327,11 @@ export class Engine implements EnginePort {
       live.filter((seq) => states.includes(seq.state)).length;
     assert(count('waiting', 'ready') === this.queue.size, 'lost count of who waits');
     const running = live.filter((seq) => seq.isRunning).length;
-    assert(running === this.former.batch.running, 'lost count of who runs');
-    assert(count('deferred') === this.former.admitter.deferred, 'lost count of who is deferred');
+    assert(running === this.scheduler.batch.running, 'lost count of who runs');
+    assert(
+      count('deferred') === this.scheduler.reservations.deferred,
+      'lost count of who is deferred',
+    );
     const held = live.filter((seq) => seq.state === 'held');
     const heldBlocks = held.reduce((sum, seq) => sum + this.blocks.heldBy(seq), 0);
     const holding = held.filter((seq) => seq.isOver).length;
@@ -346,7 +349,7 @@ export class Engine implements EnginePort {
     this.accounts.finished++;
     if (seq.holdsAtEnd) this.hold(seq);
     else this.table.free(seq, this.lastWriting(seq));
-    this.former.touch();
+    this.scheduler.touch();
   }
 
   /** Whether the end of the step under way frees blocks that admit others. */
@@ -364,15 +367,16 @@ export class Engine implements EnginePort {
     const lastWriting = this.lastWriting(seq);
     this.takeOut(seq);
     this.table.free(seq, lastWriting);
-    this.former.touch();
+    this.scheduler.touch();
   }
 
   /** Removes a sequence from the list of its current state. */
   private takeOut(seq: EngineSequence): void {
-    const { admitter } = this.former;
-    if (seq.isRunning) this.former.drop(seq);
-    else admitter.settle(seq);
-    if (seq.state === 'deferred' || admitter.reserved.length > 0) admitter.forgetReserved(seq);
+    const { reservations } = this.scheduler;
+    if (seq.isRunning) this.scheduler.drop(seq);
+    else reservations.settle(seq);
+    if (seq.state === 'deferred' || reservations.reserved.length > 0)
+      reservations.forgetReserved(seq);
     if (seq.state === 'held') this.table.heldBlocks -= this.blocks.heldBy(seq);
     else if (!seq.isRunning && seq.state !== 'deferred') this.queue.remove(seq);
     this.blocks.slideAtEnd(seq, seq.computed);
@@ -380,6 +384,6 @@ export class Engine implements EnginePort {
 
   /** The last batch in flight that writes to its blocks, when frees are deferred. */
   private lastWriting(seq: EngineSequence): number | undefined {
-    return this.former.defersFrees ? this.flights.lastWriting(seq) : undefined;
+    return this.scheduler.defersFrees ? this.flights.lastWriting(seq) : undefined;
   }
 }

@@ -23,7 +23,7 @@ type Turns = 'none' | 'together' | 'in line';
  */
 export class Scheduler {
   readonly batch: Batch;
-  readonly admitter: Reservations;
+  readonly reservations: Reservations;
   /**
    * Blocks stay with a sequence while a batch in flight writes to them, as with vLLM's
    * `defer_block_free`: KV that comes from elsewhere could be overwritten.
@@ -74,7 +74,7 @@ export class Scheduler {
     this.batch = new Batch(parts);
     this.budget = new Budget(parts);
     this.preemption = new Preemption(parts, this.batch);
-    this.admitter = new Reservations(parts, this.batch);
+    this.reservations = new Reservations(parts, this.batch);
     this.defersFrees = overlap && hasConnector === true && freesAtOnce !== true;
     this.adapters = maxAdapters === undefined ? undefined : new Set();
   }
@@ -110,7 +110,7 @@ export class Scheduler {
     this.nowUs = nowUs;
     if (batch.chunkTokens > 0) this.receive();
     batch.begin(isAhead);
-    budget.begin(batch.running + queue.length + this.admitter.deferred);
+    budget.begin(batch.running + queue.length + this.reservations.deferred);
     this.hasPreempted = false;
     if (options.promptsFirst === true && this.formOfPrompts()) return true;
     batch.resume();
@@ -311,14 +311,14 @@ export class Scheduler {
     this.hasRunning = hasRunning;
     if (!hasRunning) this.receive();
     truncate(this.wholes, 0);
-    this.admitter.passedOver = 0;
+    this.reservations.passedOver = 0;
     if (adapters !== undefined) this.findAdapters(adapters);
     let isStuck = false;
     while (budget.tokens > 0 && !this.isFull) {
       const seq = queue.next();
       if (seq === undefined || (isStuck && seq.state !== 'ready')) break;
       if (isNew(seq) && !this.mayReceive) break;
-      if (this.lacksAdapter(seq)) this.admitter.passedOver++;
+      if (this.lacksAdapter(seq)) this.reservations.passedOver++;
       else if (this.schedule(seq)) continue;
       else if (seq.state === 'ready' && this.isAlone) isStuck = true;
       else break;
@@ -360,7 +360,7 @@ export class Scheduler {
     if (seq.blocks.length > 0) {
       // Its KV did not come. It needs as many blocks again.
       blocks.release(seq);
-      this.admitter.owe(seq);
+      this.reservations.owe(seq);
     }
     return blocks.match(seq, this.nowUs);
   }
@@ -393,12 +393,12 @@ export class Scheduler {
     const { blocks, queue, accounts } = this;
     const computed = Math.max(hitTokens, seq.remoteTokens);
     if (!this.fitsWhole(seq, computed)) return false;
-    const spare = this.isAlone ? 0 : this.watermark + this.admitter.blocksUnderWay(this.wholes);
+    const spare = this.isAlone ? 0 : this.watermark + this.reservations.blocksUnderWay(this.wholes);
     if (!blocks.start(seq, { computed, tokens: computed, spare })) return false;
     queue.remove(seq);
     seq.cachedTokens = hitTokens;
     accounts.query(seq, hitTokens);
-    this.admitter.add(seq);
+    this.reservations.add(seq);
     return true;
   }
 
@@ -423,7 +423,7 @@ export class Scheduler {
     const isCounted = seq.state === 'ready' && draftTokens > 0;
     if (!isCounted && start + tokens >= seq.targetTokens) this.wholes.push(seq);
     queue.remove(seq);
-    this.admitter.settle(seq);
+    this.reservations.settle(seq);
     if (seq.adapter !== 0) this.adapters?.add(seq.adapter);
     if (!seq.wasScheduled) {
       seq.wasScheduled = true;
@@ -456,7 +456,7 @@ export class Scheduler {
     if (seq.state !== 'unreserved') return;
     // The cache has all that was to come from elsewhere: the source is informed.
     seq.remoteTokens = 0;
-    this.admitter.reserved.push(seq);
+    this.reservations.reserved.push(seq);
   }
 
   /** Loads run one after the other, because the links serve one read at a time. */
@@ -514,7 +514,7 @@ export class Scheduler {
   /** True when no other runs, leaves, is held or awaits KV: no blocks will become free. */
   private get isAlone(): boolean {
     const { leaving, heldBlocks } = this.table;
-    return this.batch.running + this.admitter.deferred + leaving.length + heldBlocks === 0;
+    return this.batch.running + this.reservations.deferred + leaving.length + heldBlocks === 0;
   }
 
   /** Blocks that an admission leaves free while others run. */

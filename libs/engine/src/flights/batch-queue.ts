@@ -17,7 +17,7 @@ import type { WaitingQueue } from '../waiting-queue';
 
 export interface FlightParts {
   readonly options: EngineOptions;
-  readonly former: Scheduler;
+  readonly scheduler: Scheduler;
   readonly decode: DecodeSets;
   readonly blocks: SequenceBlocks;
   readonly accounts: Accounts;
@@ -69,7 +69,7 @@ export class BatchQueue {
   private readonly record: FlightParts['record'];
   private readonly accounts: FlightParts['accounts'];
   private readonly decode: FlightParts['decode'];
-  private readonly former: FlightParts['former'];
+  private readonly scheduler: FlightParts['scheduler'];
   private readonly speculation: FlightParts['speculation'];
   private readonly scatter: FlightParts['scatter'];
   private readonly blocks: FlightParts['blocks'];
@@ -80,13 +80,13 @@ export class BatchQueue {
     this.record = parts.record;
     this.accounts = parts.accounts;
     this.decode = parts.decode;
-    this.former = parts.former;
+    this.scheduler = parts.scheduler;
     this.speculation = parts.speculation;
     this.scatter = parts.scatter;
     this.blocks = parts.blocks;
     this.queue = parts.queue;
     this.options = parts.options;
-    const { options, decode, former, record } = parts;
+    const { options, decode, scheduler, record } = parts;
     const { stepTime, asyncScheduling } = options;
     this.stages = decode.all.length;
     this.lag = asyncScheduling === true ? 1 : 0;
@@ -96,8 +96,8 @@ export class BatchQueue {
     this.timeline = new DecodeTimeline(stepTime, decode.current);
     this.passes = stepTime.pipeline && new StagePasses(stepTime.pipeline);
     this.hasJitter = stepTime.tokenJitterUs !== undefined;
-    former.formsAhead = this.lag > 0;
-    if (this.lag > 0) record.batch = former.batch;
+    scheduler.formsAhead = this.lag > 0;
+    if (this.lag > 0) record.batch = scheduler.batch;
   }
 
   /** True between `begin` and `land`. */
@@ -250,7 +250,7 @@ export class BatchQueue {
   }
 
   private formNext(nowUs: Micros): Flight {
-    const { former, decode, speculation, scatter } = this;
+    const { scheduler, decode, speculation, scatter } = this;
     const flight = this.flightOf(this.next);
     // Only batches whose tokens are counted ahead can be followed before they have ended.
     const isAhead = this.lag > 0 && (this.hasFormed || this.underWay);
@@ -258,22 +258,22 @@ export class BatchQueue {
     flight.set = decode.current = decode.all[this.next % this.stages]!;
     this.next++;
     // Sequences that left with a batch of another set may make room for others.
-    if (this.stages > 1) former.touch();
-    flight.isFormed = former.form(nowUs, isAhead);
+    if (this.stages > 1) scheduler.touch();
+    flight.isFormed = scheduler.form(nowUs, isAhead);
     flight.isFed = false;
     if (!flight.isFormed) return flight;
-    flight.take(former.batch);
+    flight.take(scheduler.batch);
     flight.fromUs = nowUs;
     // With bursts the contexts do not grow linearly.
     const isEven = speculation === undefined && scatter === undefined;
-    flight.isPure = isEven && former.batch.chunkTokens === 0 && flight.loadUs === 0;
+    flight.isPure = isEven && scheduler.batch.chunkTokens === 0 && flight.loadUs === 0;
     this.unsent = flight;
     return flight;
   }
 
   /** Puts the chunks of the batch that was formed last in flight. */
   private send(): void {
-    this.unsent?.takeChunks(this.former.batch.prefilling);
+    this.unsent?.takeChunks(this.scheduler.batch.prefilling);
     this.unsent = undefined;
   }
 
@@ -310,8 +310,8 @@ export class BatchQueue {
 
   /** Whether the next step can begin by itself, because its batch is the same. */
   private get isQuiet(): boolean {
-    const { former, record } = this;
-    if (!this.isLaid || former.mayAdmitNext || record.hasDismissed) return false;
+    const { scheduler, record } = this;
+    if (!this.isLaid || scheduler.mayAdmitNext || record.hasDismissed) return false;
     if (this.lag > 0 && !this.isNextAlike) return false;
     return !this.hasJitter || !this.bringsFirstTokens;
   }
@@ -342,7 +342,7 @@ export class BatchQueue {
   /** Ends these many steps, each of which the next one follows by itself. */
   private pass(steps: number): void {
     if (steps === 0) return;
-    const { accounts, decode, former } = this;
+    const { accounts, decode, scheduler } = this;
     const { current } = decode;
     const flight = this.flightOf(this.oldest);
     accounts.generatedTokens += steps * current.size;
@@ -354,7 +354,7 @@ export class BatchQueue {
     current.advanceAndGrow(areAlike ? steps : steps - 1);
     if (areAlike) {
       flight.forgetNews();
-      if (this.lag > 0) former.batch.aggregates(this.flightOf(this.oldest + 1).sums);
+      if (this.lag > 0) scheduler.batch.aggregates(this.flightOf(this.oldest + 1).sums);
       return;
     }
     this.leave(flight);

@@ -22,7 +22,7 @@ export class StepCount {
   private readonly speculation: FlightParts['speculation'];
   private readonly accounts: FlightParts['accounts'];
   private readonly record: FlightParts['record'];
-  private readonly former: FlightParts['former'];
+  private readonly scheduler: FlightParts['scheduler'];
   private readonly blocks: FlightParts['blocks'];
   private readonly queue: FlightParts['queue'];
 
@@ -31,7 +31,7 @@ export class StepCount {
     this.speculation = parts.speculation;
     this.accounts = parts.accounts;
     this.record = parts.record;
-    this.former = parts.former;
+    this.scheduler = parts.scheduler;
     this.blocks = parts.blocks;
     this.queue = parts.queue;
   }
@@ -55,10 +55,10 @@ export class StepCount {
 
   /** Tokens of the step; call it when the step ends. */
   tokens(): number {
-    const { record, former, speculation } = this;
+    const { record, scheduler, speculation } = this;
     let tokens = record.countOfEmitting();
     if (speculation !== undefined) tokens += record.tokensBesideOne();
-    for (const { mode } of former.batch.ending) tokens += mode === 'prefill-and-hold' ? 0 : 1;
+    for (const { mode } of scheduler.batch.ending) tokens += mode === 'prefill-and-hold' ? 0 : 1;
     return tokens;
   }
 
@@ -73,8 +73,8 @@ export class StepCount {
    * frees their blocks.
    */
   nextFinished(): EngineSequence | undefined {
-    const { former, decode } = this;
-    const { batch } = former;
+    const { scheduler, decode } = this;
+    const { batch } = scheduler;
     const [first] = batch.ending;
     const stopped = this.nextStopping();
     if (first === undefined || (stopped !== undefined && stopped.rank < first.rank)) {
@@ -92,12 +92,12 @@ export class StepCount {
 
   /** Tokens of a sequence that are counted and come with the step under way. */
   tokensInFlight(seq: EngineSequence): number {
-    const { record, former, decode } = this;
+    const { record, scheduler, decode } = this;
     if (record.departed.includes(seq)) return 1 + seq.burst;
     if (seq.state === 'ending') return seq.mode === 'prefill-and-hold' ? 0 : 1;
     const isMember = seq.state === 'decoding' && decode.of(seq) === decode.current;
     const isBefore = seq.state === 'stalled' || isMember;
-    return isBefore && !former.batch.joined.includes(seq) ? 1 + seq.burst : 0;
+    return isBefore && !scheduler.batch.joined.includes(seq) ? 1 + seq.burst : 0;
   }
 
   /** Counts the chunks of a step that has ended. */
@@ -118,7 +118,7 @@ export class StepCount {
    * sequences decode in the next batch.
    */
   countNews({ news, ranks, reached }: Flight): void {
-    const { prefilling } = this.former.batch;
+    const { prefilling } = this.scheduler.batch;
     let hasEnds = false;
     for (let i = 0; i < news.length; i++) {
       const seq = news[i]!;
@@ -157,14 +157,14 @@ export class StepCount {
 
   /** Members that get their last token with the step. */
   private takeEnded(): void {
-    const { former, decode } = this;
+    const { scheduler, decode } = this;
     const { current } = decode;
     for (let seq = current.takeFinished(); seq !== undefined; seq = current.takeFinished()) {
       // The number of accepted drafts of the step is not known yet.
       if (seq.endsByLimit && seq.burst === 0) {
         current.leave(seq);
         this.keep(seq);
-        former.touch();
+        scheduler.touch();
       } else {
         current.linger(seq);
         this.stopping.push(seq);
@@ -174,7 +174,7 @@ export class StepCount {
 
   private keep(seq: EngineSequence): void {
     seq.state = 'ending';
-    this.former.batch.ending.push(seq);
+    this.scheduler.batch.ending.push(seq);
   }
 
   private nextStopping(): EngineSequence | undefined {
