@@ -87,7 +87,7 @@ export class Handoffs implements Handlers<SourceAction<number>>, Handlers<Target
     this.source['prompt-held']({
       kind: 'prompt-held',
       requestId: row,
-      epoch: trips.epoch[row]!,
+      epoch: trips.epochOf(row),
       tokens: log.promptTokens[row]!,
       nowUs,
     });
@@ -96,7 +96,7 @@ export class Handoffs implements Handlers<SourceAction<number>>, Handlers<Target
   /** The row is in its decode engine, which is to fetch its KV. */
   accept(row: number, nowUs: Micros): void {
     const { log, trips } = this.parts;
-    const epoch = trips.epoch[row]!;
+    const epoch = trips.epochOf(row);
     const source = this.sourceOf(row);
     this.nowUs = nowUs;
     this.setups[log.decodeEngine[row]!]?.meet(source.engineId, nowUs);
@@ -105,7 +105,7 @@ export class Handoffs implements Handlers<SourceAction<number>>, Handlers<Target
 
   /** Its decode engine can never serve the row. */
   reject(row: number, nowUs: Micros): void {
-    const epoch = this.parts.trips.epoch[row]!;
+    const epoch = this.parts.trips.epochOf(row);
     const source = this.sourceOf(row);
     this.nowUs = nowUs;
     this.target(row).rejected({ kind: 'rejected', requestId: row, epoch, source, nowUs });
@@ -116,7 +116,7 @@ export class Handoffs implements Handlers<SourceAction<number>>, Handlers<Target
    * because its lease has ended.
    */
   reserve(row: number, { missingTokens, missingBlocks }: Reservation, nowUs: Micros): boolean {
-    const epoch = this.parts.trips.epoch[row]!;
+    const epoch = this.parts.trips.epochOf(row);
     this.lostRow = NONE;
     this.nowUs = nowUs;
     this.target(row).reserved({
@@ -145,7 +145,7 @@ export class Handoffs implements Handlers<SourceAction<number>>, Handlers<Target
     this.nowUs = nowUs;
     for (const { id } of this.transfers.completed(nowUs)) {
       this.underWay--;
-      const epoch = trips.epoch[id]!;
+      const epoch = trips.epochOf(id);
       this.target(id)['transfer-done']({ kind: 'transfer-done', requestId: id, epoch, nowUs });
     }
     this.setTransferAlarm();
@@ -289,7 +289,7 @@ export class Handoffs implements Handlers<SourceAction<number>>, Handlers<Target
     return {
       engineId: log.prefillEngine[row]!,
       requestId: row,
-      epoch: trips.epoch[row]!,
+      epoch: trips.epochOf(row),
       generation: trips.generation[row]!,
     };
   }

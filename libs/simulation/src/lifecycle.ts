@@ -229,11 +229,11 @@ export class Lifecycle {
     trips.outputHandle[row] = NONE;
     engine.leave(row);
     engine.wake(nowUs);
-    if (trips.epoch[row]! >= this.scenario.maxRuns) {
+    if (trips.epochOf(row) >= this.scenario.maxRuns) {
       this.endRequest(row, 'failed', nowUs);
       return;
     }
-    trips.epoch[row]!++;
+    trips.losses[row]!++;
     this.send(row, this.router.placeAgain(row, nowUs), nowUs);
   }
 

@@ -93,7 +93,7 @@ export class Router {
   placeDecode(row: number, nowUs: Micros): Place {
     const { decode } = this.stages;
     const { engines, trips } = this.parts;
-    const expectedAt = trips.expectedAt[row]!;
+    const expectedAt = trips.expectedAt(row);
     if (expectedAt !== NONE && engines[expectedAt]!.isReady) {
       return { stage: decode, engine: engines[expectedAt] };
     }

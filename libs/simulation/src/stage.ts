@@ -127,10 +127,10 @@ export class VirtualStage {
    * cached.
    */
   direct(row: number, engine: VirtualEngine): void {
-    const { expectedAt, uncached } = this.parts.trips;
-    if (expectedAt[row] === engine.index) {
+    const { trips } = this.parts;
+    if (trips.expectedAt(row) === engine.index) {
       this.forget(row);
-      engine.direct(row, uncached[row]!);
+      engine.direct(row, trips.uncached[row]!);
     } else {
       const tokens = this.noteSent(row, engine);
       engine.direct(row, tokens);
@@ -144,10 +144,10 @@ export class VirtualStage {
    * prompt counts there, as in the router of a live API.
    */
   expect(row: number, engine: VirtualEngine): void {
-    const { expectedAt, uncached } = this.parts.trips;
+    const { trips } = this.parts;
     this.forget(row);
-    expectedAt[row] = engine.index;
-    uncached[row] = this.noteSent(row, engine);
+    trips.expect(row, engine.index);
+    trips.uncached[row] = this.noteSent(row, engine);
     this.countExpected(row, engine, 1);
     this.views.sent(engine, this.parts.workload.promptTokens[row]!);
   }
@@ -155,9 +155,9 @@ export class VirtualStage {
   /** The row, if it was expected, is so no longer. */
   forget(row: number): void {
     const { cluster, trips } = this.parts;
-    const at = trips.expectedAt[row]!;
+    const at = trips.expectedAt(row);
     if (at === NONE) return;
-    trips.expectedAt[row] = NONE;
+    trips.expect(row, NONE);
     this.countExpected(row, cluster[at]!, -1);
   }
 
