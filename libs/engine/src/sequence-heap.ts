@@ -23,17 +23,6 @@ export class SequenceHeap {
     return this.items;
   }
 
-  /**
-   * Visits sequences in order, equal ones in no particular order; `visit` returns false to stop
-   * below a sequence.
-   */
-  forFirst(visit: (seq: EngineSequence) => boolean, at = 0): void {
-    const seq = this.items[at];
-    if (seq === undefined || !visit(seq)) return;
-    this.forFirst(visit, 2 * at + 1);
-    this.forFirst(visit, 2 * at + 2);
-  }
-
   push(seq: EngineSequence): void {
     this.items.push(seq);
     this.siftUp(seq, this.items.length - 1);

@@ -142,7 +142,7 @@ describe('an engine with groups of layers', () => {
     expect(leaps).toEqual([88]);
   });
 
-  it('holds the same blocks at any instant, whoever begins the steps', () => {
+  it('holds the same blocks at any instant as an engine that takes single steps', () => {
     const begun = () => {
       const test = new TestEngine({ kvGroups: { ...GROUPS, windowTokens: 13 } });
       test.submit('a', { promptTokens: 5, outputTokens: 60 });
