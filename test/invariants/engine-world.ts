@@ -151,17 +151,21 @@ export class EngineWorld {
     const lists = [held, finished, preempted, rejected].map(ids);
     if (lists.some((list) => list.length > 0)) this.note('step', lists);
     for (const handle of facts.emitted) this.countTokens(handle);
-    for (const handle of firstTokens) {
-      const id = this.lastIdOf.get(handle)!;
-      assert(this.story.firstTokensUs[id] === undefined, 'a sequence has one first token');
-      this.story.firstTokensUs[id] = facts.firstEndUs;
-      const given = this.tokensOf(handle);
-      const isFirst = given === undefined || given === this.engine.tokensInStep(handle);
-      assert(isFirst, 'no token precedes the first');
-    }
+    const { firstEndUs, later } = facts;
+    for (const handle of firstTokens) this.countFirst(handle, firstEndUs);
+    for (const handle of later.firstTokens) this.countFirst(handle, firstEndUs + later.firstUs);
     for (const handle of finished) this.finish(handle, preempted.includes(handle));
     for (const handle of held) this.hold(handle);
     for (const handle of rejected) this.reject(handle);
+  }
+
+  private countFirst(handle: SequenceHandle, atUs: Micros): void {
+    const id = this.lastIdOf.get(handle)!;
+    assert(this.story.firstTokensUs[id] === undefined, 'a sequence has one first token');
+    this.story.firstTokensUs[id] = atUs;
+    const given = this.tokensOf(handle);
+    const isFirst = given === undefined || given === this.engine.tokensInStep(handle);
+    assert(isFirst, 'no token precedes the first');
   }
 
   private reject(handle: SequenceHandle): void {

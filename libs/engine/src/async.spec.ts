@@ -174,6 +174,39 @@ describe('with async scheduling', () => {
     expect(test.step(Infinity)).toMatchObject({ finished: ['b'] });
   });
 
+  it('steps go on by themselves when the batch formed has a sequence more', () => {
+    const test = asyncEngine();
+    test.submit('a', { outputTokens: 30, ...LENGTH });
+    test.step();
+    test.engine.beginStep(test.nowUs);
+    test.submit('b', { outputTokens: 9, mode: 'remote-prefill', ...LENGTH });
+    test.nowUs = test.engine.endStep().endUs;
+    test.engine.beginStep(test.nowUs);
+    test.engine.kvArrived(test.engine.reserveNext()!.handle);
+    const startUs = test.engine.endStep().endUs;
+    // The step that begins now lacks b; the batch behind it has it.
+    const endUs = test.engine.beginStep(startUs)!;
+    expect(test.engine.bringsFirstTokens).toBe(true);
+    test.engine.advanceTo(test.engine.nextUs(Infinity));
+    const facts = test.engine.endStep();
+    expect(facts).toMatchObject({ startUs, firstEndUs: endUs, firstTokens: [] });
+    expect(facts.later).toMatchObject({ steps: 9, tokens: 2, continue: false });
+    expect(facts.later.firstTokens).toEqual([test.handle('b')]);
+    expect(facts.finished).toEqual([test.handle('b')]);
+  });
+
+  it('steps go on by themselves behind the step that ends a prompt', () => {
+    const test = asyncEngine();
+    test.submit('a', { outputTokens: 10, ...LENGTH });
+    const endUs = test.engine.beginStep(0)!;
+    test.engine.advanceTo(test.engine.nextUs(Infinity));
+    const facts = test.engine.endStep();
+    expect(facts).toMatchObject({ firstEndUs: endUs, firstTokens: [test.handle('a')] });
+    expect(facts.later).toMatchObject({ steps: 9, tokens: 1, firstTokens: [], continue: false });
+    expect(facts.finished).toEqual([test.handle('a')]);
+    expect(test.engine.counters).toMatchObject({ steps: 10, promptTokensComputed: 8 });
+  });
+
   it('no step begins by itself when it is the last of a sequence whose slot another waits for', () => {
     const test = asyncEngine({ maxNumSeqs: 1 });
     test.submit('a', { outputTokens: 10, ...LENGTH });

@@ -232,7 +232,9 @@ export class Engine implements EnginePort {
   }
 
   tokensInStep(handle: SequenceHandle): number {
-    return 1 + this.record.later.steps + this.table.at(handle).burst;
+    const { steps, firstTokens } = this.record.later;
+    const isLate = firstTokens.includes(handle);
+    return (isLate ? 0 : 1) + steps + this.table.at(handle).burst;
   }
 
   tokenIndex(handle: SequenceHandle): number {

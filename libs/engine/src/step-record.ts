@@ -16,7 +16,15 @@ export class StepRecord implements StepFacts {
   previousUs: Micros = NOT_YET;
   endUs: Micros = NOT_YET;
   firstEndUs: Micros = NOT_YET;
-  readonly later = { steps: 0, firstUs: 0, spanUs: 0 };
+  readonly later = {
+    steps: 0,
+    firstUs: 0,
+    secondUs: 0,
+    spanUs: 0,
+    tokens: 0,
+    firstTokens: [] as SequenceHandle[],
+    continue: false,
+  };
   /** Whether these facts have been read: those of an empty batch belong to the next step. */
   isRead = false;
   readonly scheduled: SequenceHandle[] = [];
@@ -109,11 +117,14 @@ export class StepRecord implements StepFacts {
   clear(): void {
     this.isRead = false;
     const { scheduled, firstTokens, held, finished, preempted, rejected, departed } = this;
+    const laterFirst = this.later.firstTokens;
     const begins = scheduled.length + firstTokens.length + preempted.length + departed.length;
-    if (begins + held.length + finished.length + rejected.length === 0) return;
+    const ends = held.length + finished.length + rejected.length;
+    if (begins + laterFirst.length + ends === 0) return;
     if (finished.length + departed.length > 0) this.version = NO_VERSION;
     truncate(scheduled, 0);
     truncate(firstTokens, 0);
+    truncate(laterFirst, 0);
     truncate(held, 0);
     truncate(finished, 0);
     truncate(preempted, 0);

@@ -207,7 +207,8 @@ export class ClusterRun {
 
   private beginStep(engine: VirtualEngine, nowUs: Micros): void {
     const stage = this.lifecycle.stages[engine.pool.role];
-    const leapsAtOnce = stage.waiting === 0 && this.observer.onSteps === undefined;
+    const isWatched = this.scaling !== undefined || this.observer.onSteps !== undefined;
+    const leapsAtOnce = stage.waiting === 0 && !isWatched;
     engine.begin(nowUs, leapsAtOnce, this.scaling?.nextUs ?? Infinity);
     this.onBegun(engine, nowUs);
     this.membership.checkEmpty(engine, nowUs);

@@ -5,7 +5,7 @@ import {
   type Outcome,
   RequestLog,
 } from '@baton/analysis';
-import type { SequenceHandle, StepFacts } from '@baton/engine';
+import type { LaterSteps, SequenceHandle, StepFacts } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
 import { RequestMeter } from './request-meter';
 import type { ClusterScenario } from './scenario';
@@ -78,15 +78,11 @@ export class Journal {
    * notes ends.
    */
   note(engine: VirtualEngine, facts: StepFacts): number {
-    const { log } = this;
     for (const handle of facts.scheduled) this.noteStart(engine, handle, facts.startUs);
-    for (const handle of facts.firstTokens) {
-      const row = engine.rowOf(handle);
-      // After a return to prefill the request already has its first token.
-      if (log.firstTokenUs.at(row) >= 0) continue;
-      log.firstTokenUs.set(row, facts.firstEndUs + engine.engine.tokenOffsetUs(handle));
-      this.meter?.onFirstToken(row);
-    }
+    const { later, firstEndUs } = facts;
+    for (const handle of facts.firstTokens) this.noteFirst(engine, handle, firstEndUs);
+    const secondEndUs = firstEndUs + later.firstUs;
+    for (const handle of later.firstTokens) this.noteFirst(engine, handle, secondEndUs);
     if (facts.preempted.length > 0) this.notePreempted(engine, facts);
     for (const handle of facts.rejected) this.forget(engine, handle);
     return this.noteGaps(engine, facts);
@@ -101,20 +97,45 @@ export class Journal {
     }
   }
 
+  private noteFirst(engine: VirtualEngine, handle: SequenceHandle, atUs: Micros): void {
+    const { firstTokenUs } = this.log;
+    const row = engine.rowOf(handle);
+    // After a return to prefill the request already has its first token.
+    if (firstTokenUs.at(row) >= 0) return;
+    firstTokenUs.set(row, atUs + engine.engine.tokenOffsetUs(handle));
+    this.meter?.onFirstToken(row);
+  }
+
   private noteGaps(engine: VirtualEngine, facts: StepFacts): number {
     const { generatedTokens } = engine.engine.counters;
     const emitted = generatedTokens - engine.generatedBefore;
     if (emitted === 0) return 0;
     engine.generatedBefore = generatedTokens;
     const { later, startUs, endUs, firstEndUs } = facts;
-    const perStep = emitted / (1 + later.steps);
-    if (later.steps > 0 && facts.firstTokens.length === 0) {
-      this.itl.addLinear(firstEndUs - startUs, endUs - startUs, 1 + later.steps, perStep);
+    const { steps, tokens } = later;
+    if (steps > 0 && later.continue && facts.firstTokens.length === 0) {
+      this.itl.addLinear(firstEndUs - startUs, endUs - startUs, 1 + steps, tokens);
       return emitted;
     }
-    this.noteFirstGaps(engine, facts, perStep);
-    if (later.steps > 0) this.itl.addLinear(later.firstUs, later.spanUs, later.steps, perStep);
+    this.noteFirstGaps(engine, facts, emitted - steps * tokens);
+    if (steps > 0) this.noteLaterGaps(later);
     return emitted;
+  }
+
+  private noteLaterGaps({
+    steps,
+    tokens,
+    firstUs,
+    secondUs,
+    spanUs,
+    firstTokens,
+  }: LaterSteps): void {
+    if (firstTokens.length === 0) {
+      this.itl.addLinear(firstUs, spanUs, steps, tokens);
+      return;
+    }
+    this.itl.add(firstUs, tokens - firstTokens.length);
+    this.itl.addLinear(secondUs, spanUs - firstUs, steps - 1, tokens);
   }
 
   /** Records the gaps of a step, or of the first of several. */

@@ -280,11 +280,11 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
 
   /**
    * @param leapsAtOnce whether first tokens may come within a leap, because nothing waits for the
-   * stage
+   * stage and nobody watches single steps
    * @param readUs  when counters are read next; a leap ends before, so that they lack no step
    */
   begin(nowUs: Micros, leapsAtOnce: boolean, readUs: Micros): void {
-    const { calendar, leap } = this.parts;
+    const { calendar, leap, adapters } = this.parts;
     this.noteChange();
     this.takeArrived();
     const endUs = this.engine.beginStep(nowUs);
@@ -293,7 +293,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.stepping = true;
     if (this.engine.hasAdmitted) this.mayTakeMore = true;
     let dueUs = endUs;
-    if (leap && (leapsAtOnce || !this.engine.bringsFirstTokens)) {
+    const mayLeap = leapsAtOnce && adapters === undefined;
+    if (leap && (mayLeap || !this.engine.bringsFirstTokens)) {
       // It is the first boundary after that. Steps grow with their context, by less than half.
       dueUs = this.engine.nextUs(readUs - 2 * (endUs - nowUs));
     }
@@ -330,7 +331,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     const facts = this.engine.endStep();
     this.stepping = false;
     this.leaping = false;
-    this.countBusy(facts.endUs - facts.startUs);
+    this.countBusy(facts);
     const { scheduled, finished, held, rejected } = facts;
     this.mayTakeMore = finished.length + held.length + rejected.length > 0;
     const { calendar, adapters } = this.parts;
@@ -382,10 +383,11 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     };
   }
 
-  private countBusy(stepUs: Micros): void {
-    this.busyUs += stepUs;
+  /** Only the first of several steps can compute prompts. */
+  private countBusy({ startUs, firstEndUs, endUs }: StepFacts): void {
+    this.busyUs += endUs - startUs;
     const { promptTokensComputed: computed } = this.engine.counters;
-    if (computed !== this.computedBefore) this.prefillBusyUs += stepUs;
+    if (computed !== this.computedBefore) this.prefillBusyUs += firstEndUs - startUs;
     this.computedBefore = computed;
   }
 

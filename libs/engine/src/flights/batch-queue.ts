@@ -2,7 +2,7 @@ import { assert, type Micros, NOT_YET } from '@baton/kernel';
 import type { BatchAggregates, StepScatter } from '@baton/step-time';
 import type { Accounts } from '../accounts';
 import type { Scheduler } from '../scheduler';
-import { type DecodeSets, NO_VERSION } from '../decode-set';
+import type { DecodeSets } from '../decode-set';
 import { DecodeTimeline } from './decode-timeline';
 import { Flight } from './flight';
 import type { StepShare } from '../lockstep/lockstep';
@@ -62,10 +62,8 @@ export class BatchQueue {
   private underWay = false;
   /** Steps since `startUs` that have ended. */
   private done = 0;
-  /** Whether the boundaries of the step under way follow from the timeline. */
+  /** Whether the timeline has the boundaries of the step behind the one under way. */
   private isLaid = false;
-  /** Version of the decode set when the step under way began. */
-  private version = NO_VERSION;
   private readonly record: FlightParts['record'];
   private readonly accounts: FlightParts['accounts'];
   private readonly decode: FlightParts['decode'];
@@ -125,8 +123,11 @@ export class BatchQueue {
     this.isLaid = hasOwnEnd && this.mayLay(flight) && this.timeline.lay(startUs);
     if (!this.isLaid) this.timeline.break();
     if (hasOwnEnd) this.endUs = this.isLaid ? this.timeline.endUs(1) : this.timedEndUs(flight);
-    this.version = flight.set.version;
-    if (this.lag > 0) this.countAhead();
+    if (this.lag === 0) return this.endUs;
+    this.countAhead();
+    // The batch behind it is formed, so its line begins where this step ends.
+    const next = this.flightOf(this.oldest + 1);
+    this.isLaid = hasOwnEnd && this.mayLay(next) && this.timeline.lay(this.endUs);
     return this.endUs;
   }
 
@@ -151,9 +152,9 @@ export class BatchQueue {
     this.passes?.holdUntil(endUs);
   }
 
-  /** Whether the step under way brings the first tokens of sequences with KV from elsewhere. */
   get bringsFirstTokens(): boolean {
-    return this.flightOf(this.oldest).hasJoined;
+    if (this.flightOf(this.oldest).news.length > 0) return true;
+    return this.lag > 0 && this.flightOf(this.oldest + 1).news.length > 0;
   }
 
   nextUs(untilUs: Micros): Micros {
@@ -177,8 +178,9 @@ export class BatchQueue {
     accounts.steps++;
     if (flight.isFormed) {
       decode.current = flight.set;
-      accounts.generatedTokens += this.step.tokens();
-      if (this.done === 0) this.step.noteFirstTokens();
+      record.later.tokens = this.step.tokens();
+      accounts.generatedTokens += record.later.tokens;
+      this.noteFirstTokens();
       this.step.countChunks(flight);
     }
     this.underWay = false;
@@ -312,14 +314,18 @@ export class BatchQueue {
   private get isQuiet(): boolean {
     const { scheduler, record } = this;
     if (!this.isLaid || scheduler.mayAdmitNext || record.hasDismissed) return false;
-    if (this.lag > 0 && !this.isNextAlike) return false;
+    if (this.lag > 0 && !this.isNextSteady) return false;
     return !this.hasJitter || !this.bringsFirstTokens;
   }
 
-  private get isNextAlike(): boolean {
-    const { isFormed, isPure, set } = this.flightOf(this.oldest + 1);
-    const isSame = isFormed && isPure && set.version === this.version;
-    return isSame && this.step.stopping.length === 0;
+  /** Whether the batch behind the step under way has all running sequences, and keeps them. */
+  private get isNextSteady(): boolean {
+    const { batch } = this.scheduler;
+    // Other nodes of a KV pool see a prompt when its step has ended.
+    if (this.blocks.isShared && this.flightOf(this.oldest).hasChunks) return false;
+    const { set, version } = this.flightOf(this.oldest + 1);
+    if (set.version !== version || batch.running !== set.size) return false;
+    return batch.resumed.length + this.step.stopping.length === 0;
   }
 
   /**
@@ -342,12 +348,34 @@ export class BatchQueue {
   /** Ends these many steps, each of which the next one follows by itself. */
   private pass(steps: number): void {
     if (steps === 0) return;
+    if (this.done > 0 || this.timeline.has(this.startUs)) {
+      this.passAlike(steps);
+      return;
+    }
+    this.passFirst();
+    if (steps > 1) this.passAlike(steps - 1);
+  }
+
+  /** Ends the first step, whose batch is not that of the steps behind it, and begins the next. */
+  private passFirst(): void {
+    const flight = this.flightOf(this.oldest);
+    this.accounts.steps++;
+    this.accounts.generatedTokens += this.step.tokens();
+    this.noteFirstTokens();
+    this.step.countChunks(flight);
+    this.done++;
+    this.leave(flight);
+    this.countAhead();
+  }
+
+  /** Ends steps of the batch that the timeline is laid for. */
+  private passAlike(steps: number): void {
     const { accounts, decode, scheduler } = this;
     const { current } = decode;
     const flight = this.flightOf(this.oldest);
     accounts.generatedTokens += steps * current.size;
     accounts.steps += steps;
-    if (this.done === 0) this.noteFirst(flight);
+    this.noteFirst(flight);
     this.done += steps;
     // A batch formed ahead of the end of a sequence lacks that sequence.
     const areAlike = this.lag === 0 || steps < current.stepsToFinish;
@@ -369,7 +397,9 @@ export class BatchQueue {
     record.firstEndUs = steps === 0 ? this.endUs : timeline.endUs(-steps);
     later.steps = steps;
     later.firstUs = steps === 0 ? 0 : timeline.endUs(1 - steps) - record.firstEndUs;
+    later.secondUs = steps < 2 ? 0 : timeline.endUs(2 - steps) - timeline.endUs(1 - steps);
     later.spanUs = this.endUs - record.firstEndUs;
+    later.continue = timeline.has(this.startUs);
   }
 
   /** Records the first tokens of the first of several steps. */
@@ -379,8 +409,15 @@ export class BatchQueue {
       step.clear();
       step.countNews(flight);
     }
-    step.noteFirstTokens();
+    this.noteFirstTokens();
     step.clear();
+  }
+
+  /** Only the first two steps can bring first tokens: the second is that of the batch formed. */
+  private noteFirstTokens(): void {
+    const { firstTokens, later } = this.record;
+    if (this.done <= 1)
+      this.step.noteFirstTokens(this.done === 0 ? firstTokens : later.firstTokens);
   }
 
   private get warmupFactor(): number {

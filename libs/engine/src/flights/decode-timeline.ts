@@ -37,6 +37,11 @@ export class DecodeTimeline {
     return this.law !== undefined && this.attendedTokens() <= this.law.contextLimit;
   }
 
+  /** Whether the line has the step that started then, one of the last. */
+  has(startUs: Micros): boolean {
+    return this.law !== undefined && this.anchorUs <= startUs;
+  }
+
   /** Makes the next step start a new line. */
   break(): void {
     this.law = undefined;

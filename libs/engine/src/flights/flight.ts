@@ -61,9 +61,9 @@ export class Flight {
     }
   }
 
-  /** Whether it admits sequences that decode from their first step on. */
-  get hasJoined(): boolean {
-    return this.reached[0] === JOINED;
+  get hasChunks(): boolean {
+    const { reached } = this;
+    return reached.length > 0 && reached[reached.length - 1]! > 0;
   }
 
   hasChunkOf(seq: EngineSequence): boolean {

@@ -1,6 +1,7 @@
 import { truncate } from '@baton/kernel';
 import type { FlightParts } from './batch-queue';
 import { type Flight, JOINED, RESUMED } from './flight';
+import type { SequenceHandle } from '../port/engine-port';
 import type { EngineSequence } from '../sequence';
 
 /**
@@ -63,8 +64,7 @@ export class StepCount {
   }
 
   /** Records each sequence that got its first token with the step and is still in the engine. */
-  noteFirstTokens(): void {
-    const { firstTokens } = this.record;
+  noteFirstTokens(firstTokens: SequenceHandle[]): void {
     for (const seq of this.firsts) if (!hasEnded(seq)) firstTokens.push(seq.handle);
   }
 

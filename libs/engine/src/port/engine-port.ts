@@ -76,13 +76,23 @@ export type AdmissionResult =
    */
   | { readonly kind: 'refused'; readonly why: 'exceeds-context' | 'exceeds-kv-capacity' };
 
-/** Steps that followed the first by themselves: every running sequence got a token in each. */
+/**
+ * Steps that followed the first by themselves: every running sequence got a token in each. The
+ * first step may lack sequences that they have, or compute prompts.
+ */
 export interface LaterSteps {
   /** 0: the facts are those of one step. */
   readonly steps: number;
-  /** Length of the first of them, and of all together; the lengths grow evenly. */
+  /** Length of the first two of them, and of all together; the lengths grow evenly. */
   readonly firstUs: Micros;
+  readonly secondUs: Micros;
   readonly spanUs: Micros;
+  /** Tokens of the last of them; of each of them, unless a sequence was aborted since. */
+  readonly tokens: number;
+  /** Sequences that got their first token in the first of them, `firstUs` after `firstEndUs`. */
+  readonly firstTokens: readonly SequenceHandle[];
+  /** True when the step before them has the same batch, and a length that fits in with theirs. */
+  readonly continue: boolean;
 }
 
 /**
@@ -115,7 +125,8 @@ export interface StepFacts {
    */
   readonly emitted: readonly SequenceHandle[];
   /**
-   * Sequences that got their first token, at `firstEndUs`; some can have been aborted since.
+   * Sequences that got their first token, at `firstEndUs`; some can have been aborted since. Those
+   * of the step after that are in `later`.
    */
   readonly firstTokens: readonly SequenceHandle[];
   /**
@@ -215,9 +226,9 @@ export interface EnginePort extends LockstepRank {
   beginStep(startUs: Micros): Micros | undefined;
   /**
    * The next instant at which anything else can happen in the engine than that every running
-   * sequence gets a token: the end of the step under way, or of a later one, at most the first
-   * boundary at or after `untilUs`. Changes nothing. Its cost does not depend on the number of
-   * steps.
+   * sequence gets a token, or one that the next batch has its first: the end of the step under way,
+   * or of a later one, at most the first boundary at or after `untilUs`. Changes nothing. Its cost
+   * does not depend on the number of steps.
    */
   nextUs(untilUs: Micros): Micros;
   /**
@@ -227,7 +238,10 @@ export interface EnginePort extends LockstepRank {
    * `endStep`, which only ends the step that is then under way.
    */
   advanceTo(atUs: Micros): void;
-  /** True when the step under way brings the first tokens of sequences whose KV has arrived. */
+  /**
+   * True when the step under way, or the next one with its batch formed ahead, may bring first
+   * tokens: it has sequences that the step before it lacks, or chunks of prompts.
+   */
   readonly bringsFirstTokens: boolean;
   /** Ends the step under way, the next one not begun. */
   endStep(): StepFacts;
