@@ -55,6 +55,8 @@ export class Batch {
   readonly stalled: EngineSequence[] = [];
   /** Members of the decode set that were not in the previous batch. */
   readonly resumed: EngineSequence[] = [];
+  /** Sequences that were admitted and have not left. */
+  running = 0;
   /** Tokens of prompts. */
   chunkTokens = 0;
   /** Time for which it loads KV from host memory. */
@@ -72,11 +74,6 @@ export class Batch {
     this.draftTokens = parts.draftTokens;
   }
 
-  get running(): number {
-    const besides = this.prefilling.length + this.ending.length + this.stalled.length;
-    return this.decode.size + besides;
-  }
-
   /** Visits the running sequences, except those that are left out, in no particular order. */
   forRunning(visit: (seq: EngineSequence) => void): void {
     for (const { members } of this.decode.all) members.forEach(visit);
@@ -92,8 +89,13 @@ export class Batch {
     truncate(this.joined, 0);
   }
 
-  /** Removes a sequence that does not decode. */
+  /** Removes a sequence, which runs no more. */
   drop(seq: EngineSequence): void {
+    this.running--;
+    if (seq.state === 'decoding') {
+      this.decode.of(seq).leave(seq);
+      return;
+    }
     const list = this.listOf(seq);
     list.splice(list.indexOf(seq), 1);
     this.chunkTokens -= seq.chunk;
@@ -118,6 +120,7 @@ export class Batch {
 
   /** Resumes the sequences that were left out of the previous batch. */
   resume(): void {
+    if (this.resumed.length + this.stalled.length === 0) return;
     truncate(this.resumed, 0);
     for (const seq of this.stalled) {
       this.decode.current.resume(seq);

@@ -224,13 +224,6 @@ export class DecodeSets {
     this.current = this.all[0]!;
   }
 
-  /** Sequences of all sets. */
-  get size(): number {
-    let size = 0;
-    for (let i = 0; i < this.all.length; i++) size += this.all[i]!.size;
-    return size;
-  }
-
   /** The set that a decoding sequence is in. */
   of(seq: EngineSequence): DecodeSet {
     return this.all[seq.decodeSet]!;

@@ -202,8 +202,7 @@ export class Engine implements EnginePort {
   endStep(): StepFacts {
     const { flights, record } = this;
     if (this.table.freeLate(flights.landing)) this.scheduler.touch();
-    for (const seq of this.doomed) this.remove(seq);
-    truncate(this.doomed, 0);
+    if (this.doomed.length > 0) this.removeDoomed();
     flights.land();
     for (let seq = flights.nextFinished(); seq !== undefined; seq = flights.nextFinished()) {
       this.finishSequence(seq);
@@ -357,6 +356,11 @@ export class Engine implements EnginePort {
   /** Whether the end of the step under way frees blocks that admit others. */
   private get frees(): boolean {
     return this.table.leaving.length + this.doomed.length > 0;
+  }
+
+  private removeDoomed(): void {
+    for (const seq of this.doomed) this.remove(seq);
+    truncate(this.doomed, 0);
   }
 
   private hold(seq: EngineSequence): void {

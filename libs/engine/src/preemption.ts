@@ -86,8 +86,7 @@ export class Preemption {
     const isPrompt = seq.state === 'prefilling' || seq.inFlight > 0;
     const isMember = seq.state === 'decoding';
     const isInFlight = isMember && (isInStep || !this.decode.isCurrent(seq));
-    if (isMember) this.decode.of(seq).leave(seq);
-    else this.batch.drop(seq);
+    this.batch.drop(seq);
     if (!this.formsAhead) return seq.computed + (isInFlight ? 1 : 0);
     const hasRoom = seq.blocks.length * this.blocks.blockSize > seq.computed;
     const isUnknown = isInStep && !hasRoom && !isPrompt && seq.emitted > 1;

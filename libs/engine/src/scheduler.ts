@@ -430,6 +430,7 @@ export class Scheduler {
       record.scheduled.push(seq.handle);
     }
     seq.rank = this.admissions++;
+    batch.running++;
     if (seq.hostTokens + seq.poolTokens > 0) this.load(seq);
     budget.tokens -= tokens + padding;
     blocks.publish(seq, start + tokens);

@@ -59,6 +59,7 @@ export class EngineSequenceTable {
   /** Frees the blocks kept until this batch has ended. Returns whether there were any. */
   freeLate(ended: number): boolean {
     const { leaving, leavingAfter } = this;
+    if (leaving.length === 0) return false;
     let count = 0;
     for (let i = 0; i < leaving.length; i++) {
       const seq = leaving[i]!;

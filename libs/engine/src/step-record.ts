@@ -40,6 +40,8 @@ export class StepRecord implements StepFacts {
   readonly departed: EngineSequence[] = [];
   /** The batch after the step; undefined when batches are not formed ahead. */
   batch: Batch | undefined;
+  /** All of these lists. */
+  private readonly lists: readonly unknown[][];
   private readonly emitting: SequenceHandle[] = [];
   private version = NO_VERSION;
   private writtenFor: DecodeSet | undefined;
@@ -48,7 +50,11 @@ export class StepRecord implements StepFacts {
   constructor(
     private readonly decode: DecodeSets,
     private readonly hasBursts: boolean,
-  ) {}
+  ) {
+    const { scheduled, firstTokens, later, held, finished, preempted, rejected, departed } = this;
+    const begun = [scheduled, preempted, rejected, departed];
+    this.lists = [...begun, firstTokens, later.firstTokens, held, finished];
+  }
 
   /** The sequences that decode after the step and those that ended with it: each got a token. */
   get emitted(): readonly SequenceHandle[] {
@@ -113,22 +119,10 @@ export class StepRecord implements StepFacts {
     return this.rejected.length + this.preempted.length > 0;
   }
 
-  /** Begins the facts of another step; behind one without any there is nothing to clear. */
+  /** Begins the facts of another step. */
   clear(): void {
     this.isRead = false;
-    const { scheduled, firstTokens, held, finished, preempted, rejected, departed } = this;
-    const laterFirst = this.later.firstTokens;
-    const begins = scheduled.length + firstTokens.length + preempted.length + departed.length;
-    const ends = held.length + finished.length + rejected.length;
-    if (begins + laterFirst.length + ends === 0) return;
-    if (finished.length + departed.length > 0) this.version = NO_VERSION;
-    truncate(scheduled, 0);
-    truncate(firstTokens, 0);
-    truncate(laterFirst, 0);
-    truncate(held, 0);
-    truncate(finished, 0);
-    truncate(preempted, 0);
-    truncate(rejected, 0);
-    truncate(departed, 0);
+    if (this.finished.length + this.departed.length > 0) this.version = NO_VERSION;
+    for (const list of this.lists) if (list.length > 0) truncate(list, 0);
   }
 }

@@ -20,7 +20,9 @@ export type WaitingState = 'waiting' | 'unreserved' | 'ready';
 export class WaitingQueue {
   private readonly waiting = new SequenceHeap(isBefore);
   private readonly ready = new SequenceHeap(isBefore);
-  /** Those of the first kind that wait for a reservation. */
+  /** Waiting, ready and unreserved sequences. */
+  length = 0;
+  /** Those without blocks that wait for a reservation. */
   unreservedSize = 0;
   /** Tokens that waiting and ready sequences must compute before they generate. */
   tokens = 0;
@@ -36,12 +38,7 @@ export class WaitingQueue {
 
   /** Waiting and ready sequences. */
   get size(): number {
-    return this.waiting.size + this.ready.size - this.unreservedSize;
-  }
-
-  /** Waiting, ready and unreserved sequences. */
-  get length(): number {
-    return this.waiting.size + this.ready.size;
+    return this.length - this.unreservedSize;
   }
 
   /** Adds a sequence at its place; unset, in the state in which it was removed. */
@@ -86,6 +83,7 @@ export class WaitingQueue {
   }
 
   private count(seq: EngineSequence, by: 1 | -1): void {
+    this.length += by;
     if (seq.state === 'unreserved') this.unreservedSize += by;
     else this.tokens += by * (seq.targetTokens - seq.computed);
   }

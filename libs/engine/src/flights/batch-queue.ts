@@ -4,7 +4,7 @@ import type { Accounts } from '../accounts';
 import type { Scheduler } from '../scheduler';
 import type { DecodeSets } from '../decode-set';
 import { DecodeTimeline } from './decode-timeline';
-import { Flight } from './flight';
+import { type Flight, ringOf } from './flight';
 import type { StepShare } from '../lockstep/lockstep';
 import type { EngineOptions } from '../port/engine-options';
 import type { EngineSequence } from '../sequence';
@@ -44,10 +44,13 @@ export class BatchQueue {
   private readonly stages: number;
   /** Steps that are counted before they end: 1 with async scheduling, else 0. */
   private readonly lag: number;
-  private readonly flights: readonly Flight[];
   /** Number of the oldest batch in the queue, and of the next one to form. */
   private oldest = 0;
   private next = 0;
+  /** Their places, which form a ring, and that of the batch formed last. */
+  private head: Flight;
+  private free: Flight;
+  private last: Flight;
   /** The batch that was formed last, while its chunks are not in flight yet. */
   private unsent: Flight | undefined;
   private readonly step: StepCount;
@@ -88,8 +91,7 @@ export class BatchQueue {
     const { stepTime, asyncScheduling } = options;
     this.stages = decode.all.length;
     this.lag = asyncScheduling === true ? 1 : 0;
-    const places = this.stages + this.lag;
-    this.flights = Array.from({ length: places }, () => new Flight(decode.current));
+    this.head = this.free = this.last = ringOf(this.stages + this.lag, decode.current);
     this.step = new StepCount(parts);
     this.timeline = new DecodeTimeline(stepTime, decode.current);
     this.passes = stepTime.pipeline && new StagePasses(stepTime.pipeline);
@@ -105,7 +107,10 @@ export class BatchQueue {
 
   /** True when a batch was formed whose step has not begun. */
   get hasFormed(): boolean {
-    for (let n = this.firstWaiting; n < this.next; n++) if (this.flightOf(n).isFormed) return true;
+    let flight = this.underWay ? this.head.behind : this.head;
+    for (let n = this.firstWaiting; n < this.next; n++, flight = flight.behind) {
+      if (flight.isFormed) return true;
+    }
     return false;
   }
 
@@ -115,7 +120,7 @@ export class BatchQueue {
     assert(!this.underWay, 'a step is under way already');
     if (record.isRead) record.clear();
     this.fill(startUs);
-    const flight = this.flightOf(this.oldest);
+    const flight = this.head;
     if (!flight.isFormed && !record.hasDismissed) return undefined;
     this.startUs = startUs;
     this.underWay = true;
@@ -126,24 +131,22 @@ export class BatchQueue {
     if (this.lag === 0) return this.endUs;
     this.countAhead();
     // The batch behind it is formed, so its line begins where this step ends.
-    const next = this.flightOf(this.oldest + 1);
-    this.isLaid = hasOwnEnd && this.mayLay(next) && this.timeline.lay(this.endUs);
+    this.isLaid = hasOwnEnd && this.mayLay(flight.behind) && this.timeline.lay(this.endUs);
     return this.endUs;
   }
 
   /** These three are as in LockstepRank. */
   form(startUs: Micros): number | undefined {
     if (this.begin(startUs, false) === undefined) return undefined;
-    const { isFormed, sums } = this.flightOf(this.oldest);
+    const { isFormed, sums } = this.head;
     return isFormed ? sums.prefillTokens + sums.decodeSeqs + sums.draftTokens : 0;
   }
 
   endBeside({ paddingTokens, expertTokens }: StepShare): Micros {
-    const flight = this.flightOf(this.oldest);
-    const { sums } = flight;
+    const { sums } = this.head;
     // Padding tokens attend to nothing.
     const decodeSeqs = sums.decodeSeqs + paddingTokens;
-    return this.timedEndUs(flight, { ...sums, decodeSeqs, expertTokens });
+    return this.timedEndUs(this.head, { ...sums, decodeSeqs, expertTokens });
   }
 
   endAt(endUs: Micros): void {
@@ -153,8 +156,8 @@ export class BatchQueue {
   }
 
   get bringsFirstTokens(): boolean {
-    if (this.flightOf(this.oldest).news.length > 0) return true;
-    return this.lag > 0 && this.flightOf(this.oldest + 1).news.length > 0;
+    const { news, behind } = this.head;
+    return news.length > 0 || (this.lag > 0 && behind.news.length > 0);
   }
 
   nextUs(untilUs: Micros): Micros {
@@ -171,7 +174,7 @@ export class BatchQueue {
 
   /** Ends the step under way; the current decode set is then the one of its batch. */
   land(): void {
-    const flight = this.flightOf(this.oldest);
+    const flight = this.head;
     const { accounts, decode, record } = this;
     assert(this.underWay, 'no step is under way');
     if (this.lag === 0) this.count(flight);
@@ -213,20 +216,17 @@ export class BatchQueue {
    * none does. Batches that have landed, or are about to, do not count.
    */
   lastWriting(seq: EngineSequence): number | undefined {
-    for (let n = this.next - 1; n >= this.firstWaiting; n--) {
-      const flight = this.flightOf(n);
-      if (flight.isFormed && this.writesTo(seq, flight)) return n;
+    let last: number | undefined;
+    let flight = this.underWay ? this.head.behind : this.head;
+    for (let n = this.firstWaiting; n < this.next; n++, flight = flight.behind) {
+      if (flight.isFormed && this.writesTo(seq, flight)) last = n;
     }
-    return undefined;
+    return last;
   }
 
   /** Number of the oldest batch in flight. */
   get landing(): number {
     return this.oldest;
-  }
-
-  private flightOf(batch: number): Flight {
-    return this.flights[batch % this.flights.length]!;
   }
 
   private writesTo(seq: EngineSequence, flight: Flight): boolean {
@@ -242,23 +242,30 @@ export class BatchQueue {
 
   /** Drops empty batches that are next, and forms one for each stage that has none. */
   private fill(nowUs: Micros): void {
-    while (this.oldest < this.next && !this.flightOf(this.oldest).isFormed) this.oldest++;
+    while (this.oldest < this.next && !this.head.isFormed) this.dropOldest();
     while (this.next < this.oldest + this.stages) this.formNext(nowUs);
-    while (!this.flightOf(this.oldest).isFormed && this.hasFormed) {
-      this.oldest++;
+    while (!this.head.isFormed && this.hasFormed) {
+      this.dropOldest();
       this.formNext(nowUs);
     }
-    if (!this.flightOf(this.oldest).isFormed) this.oldest = this.next;
+    while (this.oldest < this.next && !this.head.isFormed) this.dropOldest();
+  }
+
+  private dropOldest(): void {
+    this.oldest++;
+    this.head = this.head.behind;
   }
 
   private formNext(nowUs: Micros): Flight {
     const { scheduler, decode, speculation, scatter } = this;
-    const flight = this.flightOf(this.next);
+    const flight = this.free;
     // Only batches whose tokens are counted ahead can be followed before they have ended.
-    const isAhead = this.lag > 0 && (this.hasFormed || this.underWay);
+    const isAhead = this.lag > 0 && (this.underWay || this.hasFormed);
     this.send();
     flight.set = decode.current = decode.all[this.next % this.stages]!;
     this.next++;
+    this.last = flight;
+    this.free = flight.behind;
     // Sequences that left with a batch of another set may make room for others.
     if (this.stages > 1) scheduler.touch();
     flight.isFormed = scheduler.form(nowUs, isAhead);
@@ -289,7 +296,7 @@ export class BatchQueue {
 
   /** Counts the step that begins, and forms the batch behind all in flight. */
   private countAhead(): void {
-    const flight = this.flightOf(this.oldest);
+    const flight = this.head;
     this.count(flight);
     if (!flight.isFormed) return;
     const last = this.formNext(this.startUs);
@@ -298,11 +305,11 @@ export class BatchQueue {
 
   /** The batch leaves the queue; the one formed ahead has the tokens that it needs. */
   private leave(flight: Flight): void {
-    const last = this.flightOf(this.next - 1);
+    const { last } = this;
     if (last.isFed) last.fromUs = Math.max(last.fromUs, this.endUs);
     if (!flight.isFormed) return;
     flight.isFormed = false;
-    this.oldest++;
+    this.dropOldest();
   }
 
   private mayLay({ isFormed, isPure, version, set }: Flight): boolean {
@@ -322,8 +329,8 @@ export class BatchQueue {
   private get isNextSteady(): boolean {
     const { batch } = this.scheduler;
     // Other nodes of a KV pool see a prompt when its step has ended.
-    if (this.blocks.isShared && this.flightOf(this.oldest).hasChunks) return false;
-    const { set, version } = this.flightOf(this.oldest + 1);
+    if (this.blocks.isShared && this.head.hasChunks) return false;
+    const { set, version } = this.head.behind;
     if (set.version !== version || batch.running !== set.size) return false;
     return batch.resumed.length + this.step.stopping.length === 0;
   }
@@ -358,7 +365,7 @@ export class BatchQueue {
 
   /** Ends the first step, whose batch is not that of the steps behind it, and begins the next. */
   private passFirst(): void {
-    const flight = this.flightOf(this.oldest);
+    const flight = this.head;
     this.accounts.steps++;
     this.accounts.generatedTokens += this.step.tokens();
     this.noteFirstTokens();
@@ -372,7 +379,7 @@ export class BatchQueue {
   private passAlike(steps: number): void {
     const { accounts, decode, scheduler } = this;
     const { current } = decode;
-    const flight = this.flightOf(this.oldest);
+    const flight = this.head;
     accounts.generatedTokens += steps * current.size;
     accounts.steps += steps;
     this.noteFirst(flight);
@@ -382,7 +389,7 @@ export class BatchQueue {
     current.advanceAndGrow(areAlike ? steps : steps - 1);
     if (areAlike) {
       flight.forgetNews();
-      if (this.lag > 0) scheduler.batch.aggregates(this.flightOf(this.oldest + 1).sums);
+      if (this.lag > 0) scheduler.batch.aggregates(flight.behind.sums);
       return;
     }
     this.leave(flight);

@@ -33,7 +33,8 @@ export class DecodeTimeline {
    * step needs its own timing.
    */
   lay(startUs: Micros): boolean {
-    if (!this.continuesAt(startUs)) this.anchor(startUs);
+    if (this.continuesAt(startUs)) return true;
+    this.anchor(startUs);
     return this.law !== undefined && this.attendedTokens() <= this.law.contextLimit;
   }
 

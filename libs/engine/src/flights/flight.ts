@@ -13,6 +13,8 @@ export const RESUMED = -1;
  * sequence leaves before the step, its row stays in the batch and its output is dropped.
  */
 export class Flight {
+  /** The place of the next batch, in a ring. */
+  behind: Flight = this;
   isFormed = false;
   /** The batch of which its decoding sequences are. */
   set: DecodeSet;
@@ -83,4 +85,16 @@ export class Flight {
     this.ranks.push(seq.rank);
     this.reached.push(reached);
   }
+}
+
+/** Places for this many batches; the set is only a beginning. */
+export function ringOf(places: number, set: DecodeSet): Flight {
+  const first = new Flight(set);
+  let last = first;
+  for (let i = 1; i < places; i++) {
+    last.behind = new Flight(set);
+    last = last.behind;
+  }
+  last.behind = first;
+  return first;
 }

@@ -73,15 +73,13 @@ export class StepCount {
    * frees their blocks.
    */
   nextFinished(): EngineSequence | undefined {
-    const { scheduler, decode } = this;
-    const { batch } = scheduler;
-    const [first] = batch.ending;
+    const { batch } = this.scheduler;
+    const first = batch.ending[0];
     const stopped = this.nextStopping();
     if (first === undefined || (stopped !== undefined && stopped.rank < first.rank)) {
       if (stopped === undefined) return this.nextDeparted();
       this.stopping.shift();
-      if (stopped.state === 'stalled') batch.drop(stopped);
-      else decode.current.leave(stopped);
+      batch.drop(stopped);
       return stopped;
     }
     batch.drop(first);
@@ -179,9 +177,6 @@ export class StepCount {
 
   private nextStopping(): EngineSequence | undefined {
     const { stopping } = this;
-    // An aborted sequence is no longer in the engine; a preempted one is no longer in the batch.
-    const isHere = ({ state }: EngineSequence): boolean =>
-      state === 'decoding' || state === 'stalled';
     while (stopping.length > 0 && !isHere(stopping[0]!)) stopping.shift();
     return stopping[0];
   }
@@ -189,12 +184,20 @@ export class StepCount {
   /** Ends a sequence that was preempted after the step of its last token had begun. */
   private nextDeparted(): EngineSequence | undefined {
     const { record, queue } = this;
-    const isOver = ({ state, emitted, outputTokens }: EngineSequence): boolean =>
-      state === 'waiting' && emitted === outputTokens;
+    if (record.departed.length === 0) return undefined;
     const seq = record.departed.find(isOver);
     if (seq !== undefined) queue.remove(seq);
     return seq;
   }
+}
+
+/** False for an aborted sequence, which is no longer in the engine, and for a preempted one. */
+function isHere({ state }: EngineSequence): boolean {
+  return state === 'decoding' || state === 'stalled';
+}
+
+function isOver({ state, emitted, outputTokens }: EngineSequence): boolean {
+  return state === 'waiting' && emitted === outputTokens;
 }
 
 /** True when the sequence was aborted. */
