@@ -16,6 +16,8 @@ export const NO_VERSION = -1;
 export class DecodeSet {
   /** In no particular order. */
   readonly members: EngineSequence[] = [];
+  /** Number of them. */
+  size = 0;
   /** Decode steps since the start of the engine. */
   steps = 0;
   /** Σ tokens in KV over the members. */
@@ -43,10 +45,6 @@ export class DecodeSet {
     this.phases = new DecodePhases(blocks, lag);
   }
 
-  get size(): number {
-    return this.members.length;
-  }
-
   /** Steps until the first member ends; Infinity without members. */
   get stepsToFinish(): number {
     const first = this.byFinish.peek();
@@ -62,7 +60,8 @@ export class DecodeSet {
     seq.decodeSet = this.index;
     seq.finishAt = this.steps + seq.outputTokens - seq.emitted;
     seq.contextOffset = seq.computed - this.steps;
-    seq.memberIndex = this.members.push(seq) - 1;
+    seq.memberIndex = this.size++;
+    this.members.push(seq);
     if (this.draftTokens === 0) this.phases.add(seq, this.grownFor === this.steps);
     this.byFinish.push(seq);
     this.contextTokens += seq.computed;
@@ -83,6 +82,7 @@ export class DecodeSet {
     seq.emitted = this.emittedBy(seq);
     if (this.draftTokens === 0) this.leavePhase(seq);
     const last = this.members.pop()!;
+    this.size--;
     if (last !== seq) {
       this.members[seq.memberIndex] = last;
       last.memberIndex = seq.memberIndex;
@@ -154,7 +154,7 @@ export class DecodeSet {
   /** Counts one step. */
   advance(): void {
     this.steps++;
-    this.contextTokens += this.members.length;
+    this.contextTokens += this.size;
   }
 
   /**
@@ -165,7 +165,7 @@ export class DecodeSet {
     this.phases.growBehind(this.steps, count);
     this.steps += count;
     this.grownFor = this.steps;
-    this.contextTokens += count * this.members.length;
+    this.contextTokens += count * this.size;
   }
 
   /**

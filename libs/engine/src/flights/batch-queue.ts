@@ -401,12 +401,14 @@ export class BatchQueue {
     const { timeline } = this;
     const { record } = this;
     const { later } = record;
-    record.firstEndUs = steps === 0 ? this.endUs : timeline.endUs(-steps);
     later.steps = steps;
-    later.firstUs = steps === 0 ? 0 : timeline.endUs(1 - steps) - record.firstEndUs;
-    later.secondUs = steps < 2 ? 0 : timeline.endUs(2 - steps) - timeline.endUs(1 - steps);
-    later.spanUs = this.endUs - record.firstEndUs;
-    later.continue = timeline.has(this.startUs);
+    const firstEndUs = steps === 0 ? this.endUs : timeline.endUs(-steps);
+    const secondEndUs = steps === 0 ? firstEndUs : timeline.endUs(1 - steps);
+    record.firstEndUs = firstEndUs;
+    later.firstUs = secondEndUs - firstEndUs;
+    later.secondUs = steps < 2 ? 0 : timeline.endUs(2 - steps) - secondEndUs;
+    later.spanUs = this.endUs - firstEndUs;
+    later.continue = steps > 0 && timeline.has(this.startUs);
   }
 
   /** Records the first tokens of the first of several steps. */
