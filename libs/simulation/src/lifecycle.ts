@@ -30,6 +30,7 @@ export interface LifecycleParts {
  * hand-over and decode to their end. It calls the parts below it, and they return what follows.
  */
 export class Lifecycle {
+  readonly stages: Readonly<Record<EngineRole, VirtualStage>>;
   private readonly router: Router;
   private readonly arrivals: Arrivals;
   /** Undefined without a front end. */
@@ -56,6 +57,7 @@ export class Lifecycle {
     this.spec = newSpec(scenario.workload.contentIds);
     const { policyWatch, onShadow } = observer;
     this.router = new Router(scenario, { engines, log, trips, policyWatch, onShadow });
+    this.stages = this.router.stages;
     const { flowControl } = scenario;
     this.gate =
       flowControl &&
@@ -68,10 +70,6 @@ export class Lifecycle {
         pass: (row, nowUs) => this.admit(row, nowUs),
         refuse: (row, nowUs) => this.endRequest(row, 'rejected', nowUs),
       });
-  }
-
-  get stages(): Readonly<Record<EngineRole, VirtualStage>> {
-    return this.router.stages;
   }
 
   /** Number of engines that take new requests. */

@@ -28,6 +28,23 @@ export interface EngineWatcher {
   onChange(engine: VirtualEngine): void;
 }
 
+export interface VirtualEngineParts {
+  readonly pool: EnginePool;
+  readonly poolIndex: number;
+  readonly place: number;
+  readonly calendar: Calendar;
+  readonly watcher: EngineWatcher;
+  readonly leap: boolean;
+  /**
+   * Those of the pool, with the number of contents. Engines share the object, so that it stays in
+   * the processor's cache however many there are.
+   */
+  readonly options: EngineOptions;
+  readonly group?: LockstepGroup | undefined;
+  readonly kvPool?: KvPoolMember | undefined;
+  readonly adapters?: AdapterBook | undefined;
+}
+
 /** Compares an engine's load with that of others. */
 export interface Ranked {
   /** The load has changed. */
@@ -86,30 +103,35 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   private readsWithoutRoom = 0;
   private rowsInside = 0;
 
+  readonly pool: EnginePool;
+  readonly poolIndex: number;
+  /** Number of the engine among all that have started in its pool, from 0. */
+  readonly place: number;
+  /** The ranks of its engine, including itself, which step together; unset: it steps by itself. */
+  readonly group: LockstepGroup | undefined;
+  /** The engine's node in the KV pool; undefined without a pool. */
+  readonly kvPool: KvPoolMember | undefined;
+  /** Undefined when the workload has no adapters. */
+  readonly adapters: AdapterBook | undefined;
+  private readonly calendar: Calendar;
+  private readonly watcher: EngineWatcher;
+  private readonly leap: boolean;
+
   constructor(
     readonly index: number,
-    private readonly parts: {
-      readonly pool: EnginePool;
-      readonly poolIndex: number;
-      readonly place: number;
-      readonly calendar: Calendar;
-      readonly watcher: EngineWatcher;
-      readonly leap: boolean;
-      /**
-       * Those of the pool, with the number of contents. Engines share the object, so that it stays
-       * in the processor's cache however many there are.
-       */
-      readonly options: EngineOptions;
-      /** Unset: it steps by itself. */
-      readonly group?: LockstepGroup | undefined;
-      /** Unset for an engine outside of a KV pool. */
-      readonly kvPool?: KvPoolMember | undefined;
-      /** Unset: the workload has no adapters. */
-      readonly adapters?: AdapterBook | undefined;
-    },
+    parts: VirtualEngineParts,
   ) {
-    this.engineId = `${parts.pool.role}-${index}`;
+    this.pool = parts.pool;
+    this.poolIndex = parts.poolIndex;
+    this.place = parts.place;
+    this.group = parts.group;
+    this.kvPool = parts.kvPool;
+    this.adapters = parts.adapters;
+    this.calendar = parts.calendar;
+    this.watcher = parts.watcher;
+    this.leap = parts.leap;
     const { pool, options, place, kvPool } = parts;
+    this.engineId = `${pool.role}-${index}`;
     const warmCache = pool.warmCaches?.[place];
     const own = {
       ...(options.stepNoise && { name: `${pool.role}-${place}` }),
@@ -117,34 +139,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
       ...(warmCache && { warmCache }),
     };
     this.engine = new Engine(Object.keys(own).length === 0 ? options : { ...options, ...own });
-    this.room = new Room(parts.pool.role, parts.pool.options);
-  }
-
-  get pool(): EnginePool {
-    return this.parts.pool;
-  }
-
-  /** Number of the engine among all that have started in its pool, from 0. */
-  get place(): number {
-    return this.parts.place;
-  }
-
-  /** The ranks of its engine, including itself; they step together. */
-  get group(): LockstepGroup | undefined {
-    return this.parts.group;
-  }
-
-  /** The engine's node in the KV pool; undefined without a pool. */
-  get kvPool(): KvPoolMember | undefined {
-    return this.parts.kvPool;
-  }
-
-  get adapters(): AdapterBook | undefined {
-    return this.parts.adapters;
-  }
-
-  get poolIndex(): number {
-    return this.parts.poolIndex;
+    this.room = new Room(pool.role, pool.options);
   }
 
   get isStepping(): boolean {
@@ -229,13 +224,13 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     if (!this.leaping) return;
     this.engine.advanceTo(nowUs);
     this.leaping = false;
-    this.parts.calendar.set(this.index, this.engine.nextUs(nowUs), TIE.stepEnd);
+    this.calendar.set(this.index, this.engine.nextUs(nowUs), TIE.stepEnd);
   }
 
   /** Call it before reading anything of the engine that changes while steps follow each other. */
   bringTo(nowUs: Micros): void {
     if (!this.leaping) return;
-    this.parts.watcher.onChange(this);
+    this.watcher.onChange(this);
     this.engine.advanceTo(nowUs);
   }
 
@@ -258,10 +253,10 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
    * unless one is under way or there is nothing to do.
    */
   wake(nowUs: Micros): void {
-    const { group } = this.parts;
+    const { group } = this;
     if (group !== undefined) group.wake(nowUs);
     else if (!this.stepping && !this.hasNothingToDo) {
-      this.parts.calendar.form(this.index);
+      this.calendar.form(this.index);
     }
   }
 
@@ -284,7 +279,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
    * @param readUs  when counters are read next; a leap ends before, so that they lack no step
    */
   begin(nowUs: Micros, leapsAtOnce: boolean, readUs: Micros): void {
-    const { calendar, leap, adapters } = this.parts;
+    const { calendar, leap, adapters } = this;
     this.noteChange();
     this.takeArrived();
     const endUs = this.engine.beginStep(nowUs);
@@ -334,7 +329,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.countBusy(facts);
     const { scheduled, finished, held, rejected } = facts;
     this.mayTakeMore = finished.length + held.length + rejected.length > 0;
-    const { calendar, adapters } = this.parts;
+    const { calendar, adapters } = this;
     if (adapters) for (const handle of scheduled) adapters.begin(this.rowOf(handle));
     calendar.clear(this.index);
     return facts;
@@ -392,7 +387,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   }
 
   private noteChange(): void {
-    this.parts.watcher.onChange(this);
+    this.watcher.onChange(this);
     if (this.isPassedOver) this.takesIn?.onChange(this);
   }
 
