@@ -15,12 +15,15 @@ interface Happening {
   readonly act: (() => void) | undefined;
 }
 
-/** The ends of the first, second and last of some steps. */
+/** The ends of the first, second and last of some steps, and their tokens. */
 export interface StepsTold {
   readonly firstUs: Micros;
   readonly secondUs: Micros | undefined;
   readonly lastUs: Micros;
   readonly steps: number;
+  /** Tokens of the first of them, and of each of the others. */
+  readonly tokens: number;
+  readonly laterTokens: number | undefined;
 }
 
 /** All events that are visible from outside, in order, and the state at arbitrary instants. */
@@ -58,6 +61,7 @@ export class EngineWorld {
   private startUs: Micros = 0;
   private endUs: Micros | undefined;
   private planned = 0;
+  private generated = 0;
 
   constructor(
     private readonly scenario: Scenario,
@@ -133,13 +137,18 @@ export class EngineWorld {
   }
 
   private tell({ firstEndUs, endUs, later }: StepFacts): void {
-    const { steps, firstUs, spanUs } = later;
+    const { steps, firstUs, spanUs, tokens } = later;
+    const { generatedTokens } = this.engine.counters;
+    const fresh = generatedTokens - this.generated;
+    this.generated = generatedTokens;
     assert(firstEndUs + spanUs === endUs, 'the first step and those behind it are all');
     this.told.push({
       firstUs: firstEndUs,
       secondUs: steps === 0 ? undefined : firstEndUs + firstUs,
       lastUs: endUs,
       steps: 1 + steps,
+      tokens: fresh - steps * tokens,
+      laterTokens: steps === 0 ? undefined : tokens,
     });
   }
 

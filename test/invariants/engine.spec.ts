@@ -42,13 +42,26 @@ function checkOrigins({ engine }: EngineWorld, { visits }: Scenario, isCalm: boo
 function checkEnds(told: readonly StepsTold[], single: readonly StepsTold[]): void {
   const ends = single.map(({ lastUs }) => lastUs);
   let at = 0;
-  const seen = told.map(({ steps }) => {
+  const seen = told.map((one) => {
     const [firstUs, secondUs] = ends.slice(at);
-    at += steps;
-    return { firstUs, secondUs: steps > 1 ? secondUs : undefined, lastUs: ends[at - 1], steps };
+    at += one.steps;
+    return {
+      ...one,
+      firstUs,
+      secondUs: one.steps > 1 ? secondUs : undefined,
+      lastUs: ends[at - 1],
+    };
   });
   expect(told, 'INV-10: ends of steps').toEqual(seen);
   expect(at).toBe(ends.length);
+}
+
+/** INV-10: and they bring as many tokens. An aborted sequence gets none from then on. */
+function checkTokens(told: readonly StepsTold[], single: readonly StepsTold[]): void {
+  const each = told.flatMap(({ steps, tokens, laterTokens }) => {
+    return [tokens, ...new Array<number | undefined>(steps - 1).fill(laterTokens)];
+  });
+  expect(each, 'INV-10: tokens of steps').toEqual(single.map(({ tokens }) => tokens));
 }
 
 describe('an engine under random load', () => {
@@ -62,6 +75,7 @@ describe('an engine under random load', () => {
         const single = run(scenario, 'single');
         expect(story, 'INV-10: leap').toEqual(single.story);
         checkEnds(world.told, single.world.told);
+        if (isCalm) checkTokens(world.told, single.world.told);
         const law = pace === 'leap' ? 'INV-9: the same again' : `INV-10: ${pace}`;
         const again = run(scenario, pace);
         expect(again.story, law).toEqual(story);
