@@ -275,7 +275,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
 
   /**
    * @param leapsAtOnce whether first tokens may come within a leap, because nothing waits for the
-   * stage and nobody watches single steps
+   * stage, and no observer needs them at their instant
    * @param readUs  when counters are read next; a leap ends before, so that they lack no step
    */
   begin(nowUs: Micros, leapsAtOnce: boolean, readUs: Micros): void {
