@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withProgress } from '../apps/cli/src/progress';
+import { distserveLog, distserveTable } from './distserve';
 import { type Finding, isMissed, tableOf } from './finding';
 import { h100ClosedLoop } from './h100-closed-loop';
 import { measuredSteps } from './measured-steps';
 import { hitRates, prefillSeconds } from './mooncake';
 import { pooledHitRates, pooledPrefillSeconds } from './mooncake-pool';
+import { timeBetweenTokens } from './mooncake-tbt';
 import { DOCS, PAGE } from './page';
 import { referenceChapter } from './reference/reference-report';
 import { servingPointsCsv } from './serving/scoreboard';
@@ -24,6 +26,17 @@ const STEPS = [
 const FITTED =
   '## What is fitted\n\nThe tables below compare runs whose step times are partly fitted. Rows ' +
   'that were fitted say so and prove nothing.';
+const DISTSERVE = [
+  '## DistServe: goodput per GPU of a split over aggregated engines\n\n',
+  'The highest rate at which 90 % of requests meet the SLO, as a ratio of both designs, with the ',
+  "rates in brackets (split : aggregated, requests per second and GPU). GPUs are the paper's A100. ",
+  "*Their fits*: step times that DistServe's authors fitted to both engines; vLLM computes whole ",
+  'prompts before any decode, without prefix cache; DistServe answers with the first token when ',
+  "the prompt is computed. *Their fit of DistServe for both* leaves only the designs. *Today's ",
+  'engines*: composed steps; aggregated ones at the best of four token budgets with chunked ',
+  'prefill, and a split whose first token comes from decode, as in vLLM. Splits have the placement ',
+  'of the paper, except that OPT-66B decodes with TP4, not with TP2 and two pipeline stages.',
+].join('');
 const SERVING = [
   '## Published serving points, blind\n\n',
   'This part replays the closed loops of `data/measured/serving/given.csv` with composed step ',
@@ -55,7 +68,8 @@ async function main(): Promise<void> {
   const log = vllmLog();
   const loop = h100ClosedLoop();
   const mooncake = [hitRates, pooledHitRates, prefillSeconds, pooledPrefillSeconds];
-  const findings = [...log.findings, ...loop.findings, ...mooncake.flatMap((bars) => bars())];
+  const papers = [...mooncake, timeBetweenTokens, distserveLog];
+  const findings = [...log.findings, ...loop.findings, ...papers.flatMap((bars) => bars())];
   const notes = [log.note, loop.note];
   const serving = await withProgress('serving points', (onProgress) =>
     servingReport({ ...servingArguments(process.argv), onProgress }),
@@ -64,7 +78,8 @@ async function main(): Promise<void> {
   const steps = `${STEPS}\n\n${measuredSteps()}`;
   const fitted = `${FITTED}\n\n${listed}`;
   const blind = [SERVING, serving.text.trim(), referenceChapter(), steps];
-  const parts = [...blind, fitted, tables(findings)];
+  const distserve = `${DISTSERVE}\n\n${distserveTable()}`;
+  const parts = [...blind, fitted, tables(findings), distserve];
   const text = `${[summary(findings), ...parts].join('\n\n')}\n`;
   process.stdout.write(text);
   if (!process.argv.includes('--save')) return;

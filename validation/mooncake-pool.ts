@@ -14,14 +14,14 @@ import {
 } from './mooncake';
 
 /** Machines of the paper, each one engine of eight GPUs. */
-const NODES = 16;
-const TERABYTE_GIB = 1e12 / 2 ** 30;
+export const NODES = 16;
+export const TERABYTE_GIB = 1e12 / 2 ** 30;
 
 /**
  * The paper's machines: 4 × 200 Gbit/s for eight GPUs, of which its transfer engine reaches 90 %
  * (figure 12); 1 TB of host memory each. Half of them prefill.
  */
-const MACHINES: Partial<BatonConfig> = {
+export const MACHINES = {
   model: 'llama-3.1-70b',
   gpu: 'a100',
   tensorParallelSize: 8,
@@ -31,7 +31,7 @@ const MACHINES: Partial<BatonConfig> = {
   maxModelLen: 262_144,
   link: 'infiniband-hdr',
   kvPoolBandwidth: (0.9 * 4 * 25) / 8,
-};
+} satisfies Partial<BatonConfig>;
 
 /**
  * Figure 9 with the capacity spread over the memory of 16 engines. Requests visit them in turn, and
