@@ -8,7 +8,6 @@ import {
 } from '@baton/workload';
 import { type CsvRow, rowsOf } from './files';
 
-const REQUESTS = 600;
 const SEED = 1;
 const BLOCK_TOKENS = 16;
 /** OPT has no longer contexts. */
@@ -66,10 +65,13 @@ export function measuredWorkload(): Workload {
  * Poisson arrivals, as in the paper. The datasets are not shipped: the lengths of ShareGPT are
  * drawn from the measured requests, other lengths uniformly around the paper's means.
  */
-export function loadOf(one: DistserveCase, ratePerSecond: number): Workload {
+export function loadOf(
+  one: DistserveCase,
+  { ratePerSecond, requests }: { readonly ratePerSecond: number; readonly requests: number },
+): Workload {
   const arrivalUs = drawArrivals(
     { kind: 'poisson', ratePerSecond },
-    { count: REQUESTS, durationUs: undefined, exactRate: true },
+    { count: requests, durationUs: undefined, exactRate: true },
     workloadStream(SEED, 'arrivals'),
   );
   if (one.workload === 'ShareGPT') return measuredLengths(arrivalUs);

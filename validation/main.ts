@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withProgress } from '../apps/cli/src/progress';
-import { distserveLog, distserveTable } from './distserve';
+import { distserveTable } from './distserve';
+import { distserveLog, distserveMeans } from './distserve-runs';
 import { type Finding, isMissed, tableOf } from './finding';
 import { h100ClosedLoop } from './h100-closed-loop';
 import { measuredSteps } from './measured-steps';
@@ -68,7 +69,7 @@ async function main(): Promise<void> {
   const log = vllmLog();
   const loop = h100ClosedLoop();
   const mooncake = [hitRates, pooledHitRates, prefillSeconds, pooledPrefillSeconds];
-  const papers = [...mooncake, timeBetweenTokens, distserveLog];
+  const papers = [...mooncake, timeBetweenTokens, distserveLog, distserveMeans];
   const findings = [...log.findings, ...loop.findings, ...papers.flatMap((bars) => bars())];
   const notes = [log.note, loop.note];
   const serving = await withProgress('serving points', (onProgress) =>
