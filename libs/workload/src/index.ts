@@ -17,9 +17,12 @@ export { fromZero, scaleRate, spreadStamps, withArrivals } from './retime';
 export { withAdapterContents } from './named/adapter-contents';
 export { withMix, type Share } from './named/mix';
 export { rowName, type NamedColumn } from './named/named-column';
+export { type Piece, pieceOf, WHOLE } from './piece';
 export { PromptContents } from './prompt-contents';
 export { head, pick, within } from './rows';
+export { type LengthScale, scaleLengths } from './scale-lengths';
 export { shareWorkload } from './share';
+export { withSharedPrefix } from './shared-prefix';
 export { traceLine, type TraceRow } from './trace/baton-trace';
 export { openAnyTrace, openTrace, readTrace } from './trace/open-trace';
 export {

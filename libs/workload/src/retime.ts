@@ -81,7 +81,8 @@ function firstArrivals(workload: Workload): Float64Array {
   return workload.arrivalUs.filter((_, row) => isFirst(workload, row));
 }
 
-function retimed(workload: Workload, instant: (atUs: Micros) => Micros): Workload {
+/** The workload with other instants for the requests that wait for no other. */
+export function retimed(workload: Workload, instant: (atUs: Micros) => Micros): Workload {
   const arrivalUs = workload.arrivalUs.slice();
   for (let row = 0; row < workload.count; row++) {
     if (isFirst(workload, row)) arrivalUs[row] = instant(arrivalUs[row]!);
