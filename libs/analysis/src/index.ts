@@ -32,6 +32,7 @@ export {
   type FigureIntervals,
   type ModelErrors,
 } from './intervals/figure-intervals';
+export { standardErrors } from './intervals/blocks';
 export {
   INTERVAL_LEVEL,
   NO_ERROR,

@@ -8,6 +8,7 @@ export {
 export { goesBy } from './find-by-name';
 export type { Gpu } from './gpu/gpu';
 export { GPUS, findGpu } from './gpu/gpu-catalogue';
+export { neighbouringGpus } from './gpu/gpu-generations';
 export { GPU_POWER } from './gpu/gpu-power';
 export { GPU_PRICES } from './gpu/gpu-prices';
 export { gpuFromFields } from './gpu/gpu-from-fields';

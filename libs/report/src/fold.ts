@@ -22,5 +22,5 @@ export function foldExcept(
 }
 
 export function isChart({ kind }: ReportSection): boolean {
-  return kind === 'lineChart' || kind === 'bars' || kind === 'heatMap' || kind === 'gantt';
+  return ['lineChart', 'bars', 'tornado', 'heatMap', 'gantt'].includes(kind);
 }

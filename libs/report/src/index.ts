@@ -31,4 +31,5 @@ export type {
   ReportAnswer,
   ReportPage,
   ReportSection,
+  TornadoSection,
 } from './sections';

@@ -83,6 +83,26 @@ export interface BarsSection extends Heading {
   }[];
 }
 
+/** Effects on one figure, each a bar from its lowest to its highest value. */
+export interface TornadoSection extends Heading {
+  readonly kind: 'tornado';
+  /** The value from which the bars go to both sides. */
+  readonly base: number;
+  readonly bars: readonly {
+    readonly label: string;
+    readonly low: TornadoEnd;
+    readonly high: TornadoEnd;
+  }[];
+}
+
+interface TornadoEnd {
+  readonly value: number;
+  /** The displayed value with its unit. */
+  readonly text: string;
+  /** What leads to it. */
+  readonly detail: string;
+}
+
 export interface HeatMapSection extends Heading {
   readonly kind: 'heatMap';
   readonly columnsAre: string;
@@ -125,17 +145,23 @@ export type ReportSection =
   | TableSection
   | LineChartSection
   | BarsSection
+  | TornadoSection
   | HeatMapSection
   | GanttSection
   | CommandsSection
   | NoteSection;
 
-/** The verdict of a result on its SLO; `void` when its figures are invalid. */
-export type ReportVerdict = 'met' | 'missed' | 'void' | 'none';
+/**
+ * The verdict of a result on its SLO; `doubt` when it may not hold, `void` when its figures are
+ * invalid.
+ */
+export type ReportVerdict = 'met' | 'missed' | 'doubt' | 'void' | 'none';
 
 /** The answer at the top of a report. */
 export interface ReportAnswer {
   readonly verdict: ReportVerdict;
+  /** The verdict in a few words. Default: the words for `verdict`. */
+  readonly headline?: string;
   /** One sentence. */
   readonly sentence: string;
   /** At most three figures, each with its interval, if any. */

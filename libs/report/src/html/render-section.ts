@@ -12,6 +12,7 @@ import type {
   ReportSection,
   ReportVerdict,
   TableSection,
+  TornadoSection,
 } from '../sections';
 import { escapeText, scriptJson } from './escape';
 
@@ -40,19 +41,20 @@ export function renderSection(section: ReportSection, index: number): string {
 const VERDICTS: Readonly<Record<ReportVerdict, string>> = {
   met: '✔ SLO met',
   missed: '✖ SLO missed',
+  doubt: '? In doubt',
   void: '✖ VOID: do not use these figures',
   none: 'No SLO given',
 };
 
 /** The answer, above all sections. */
-export function renderAnswer({ verdict, sentence, figures }: ReportAnswer): string {
+export function renderAnswer({ verdict, headline, sentence, figures }: ReportAnswer): string {
   const pairs = figures.map(([name, value, detail]) => {
     const small = detail === undefined ? '' : `<small>${escapeText(detail)}</small>`;
     return `<div><dt>${escapeText(name)}</dt><dd>${escapeText(value)}${small}</dd></div>`;
   });
   return [
     `<section class="full answer ${verdict}" aria-label="Answer">`,
-    `<p class="verdict">${VERDICTS[verdict]}</p><p class="sentence">${escapeText(sentence)}</p>`,
+    `<p class="verdict">${escapeText(headline ?? VERDICTS[verdict])}</p><p class="sentence">${escapeText(sentence)}</p>`,
     `<dl class="tiles">${pairs.join('')}</dl></section>`,
   ].join('\n');
 }
@@ -71,6 +73,8 @@ function renderBody(section: ReportSection, id: string): string {
       return renderTable(section);
     case 'bars':
       return renderBars(section);
+    case 'tornado':
+      return renderTornado(section);
     case 'heatMap':
       return renderHeatMap(section);
     case 'note':
@@ -130,6 +134,32 @@ function renderBars({ title, bars, full }: BarsSection): string {
     );
   });
   return scrollable(title, `<table><tbody>${rows.join('\n')}</tbody></table>`);
+}
+
+/** The bar of an effect is red below the base and green above it. */
+function renderTornado({ bars, base }: TornadoSection): string {
+  const least = bars.reduce((low, bar) => Math.min(low, bar.low.value), base);
+  const most = bars.reduce((high, bar) => Math.max(high, bar.high.value), base);
+  const percent = (value: number): number => {
+    return most === least ? 50 : (100 * (value - least)) / (most - least);
+  };
+  const span = (tone: 'bad' | 'good', from: number, to: number): string => {
+    const [left, right] = [percent(from), percent(to)];
+    const style = `left:${left.toFixed(2)}%;width:${(right - left).toFixed(2)}%`;
+    return `<i class="tone-${tone}" style="${style}"></i>`;
+  };
+  const end = (side: 'low' | 'high', { text, detail }: TornadoSection['bars'][number]['low']) => {
+    return `<span class="${side}">${escapeText(text)}<small>${escapeText(detail)}</small></span>`;
+  };
+  const rows = bars.map(({ label, low, high }) => {
+    const spans = `${span('bad', low.value, base)}${span('good', base, high.value)}`;
+    const middle = `<b style="left:${percent(base).toFixed(2)}%"></b>`;
+    return (
+      `<div role="listitem"><strong>${escapeText(label)}</strong>${end('low', low)}` +
+      `<span class="range">${spans}${middle}</span>${end('high', high)}</div>`
+    );
+  });
+  return `<div class="effects" role="list">${rows.join('\n')}</div>`;
 }
 
 function renderHeatMap(section: HeatMapSection): string {

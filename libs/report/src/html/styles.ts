@@ -58,6 +58,15 @@ tbody th:first-child,tbody td:first-child{white-space:normal;min-width:8rem}
 .bars td,.bars th{border:0;padding:.18rem .5rem}
 .track{min-width:8rem}
 .track i{display:block;height:.85rem;border-radius:3px;min-width:1px}
+.effects{font-size:.8rem;font-variant-numeric:tabular-nums}
+.effects>div{display:grid;grid-template-columns:9rem 13rem 1fr 13rem;gap:.2rem .8rem;align-items:center;padding:.25rem 0;border-bottom:1px solid var(--line)}
+.effects strong{font-weight:500}
+.effects small{display:block;color:var(--muted);overflow-wrap:anywhere}
+.effects .low{text-align:right}
+.range{position:relative;height:1.1rem;min-width:6rem}
+.range i{position:absolute;top:0;bottom:0;border-radius:2px}
+.range b{position:absolute;top:-.2rem;bottom:-.2rem;border-left:2px solid var(--text)}
+@media (max-width:900px){.effects>div{grid-template-columns:1fr 1fr}.effects strong,.effects .range{grid-column:span 2}.effects .range{order:1}.effects .low{text-align:left}.effects .high{text-align:right}}
 .heatMap td{text-align:center;background:hsl(216 68% calc(var(--heat-from) + var(--heat)*var(--heat-by)));border:2px solid var(--panel);border-radius:4px;color:var(--heat-cool)}
 .heatMap td.hot{color:var(--heat-hot)}
 .heatMap td.none{background:none;color:var(--muted)}
