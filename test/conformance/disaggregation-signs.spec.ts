@@ -89,7 +89,7 @@ describe.each(SEEDS)('disaggregation at equal GPUs (seed %i)', (seed) => {
     (_name, lengths) => {
       const load = { ...lengths, ratePerSecond: Infinity };
       const aggregated = run('8A', load, seed).request_rps!;
-      const sizes = { prefillTp: [1], decodeTp: [1], aggregatedTp: [] };
+      const sizes = { prefillTp: [1], decodeTp: [1], aggregated: [] };
       for (const split of candidatesOf({ gpus: GPUS, ...sizes })) {
         expect(
           run(candidateName(split), load, seed).request_rps,

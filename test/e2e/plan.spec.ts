@@ -35,7 +35,7 @@ function plan(...flags: string[]): Promise<Answer> {
 function warningsOf({ stderr }: Answer): string[] {
   const lines = stderr
     .split('\n')
-    .filter((line) => !/^baton: \w+ \d+ %, about/.test(line))
+    .filter((line) => !/^baton: .* \d+ %, about/.test(line))
     .map((line) => line.replace(/: [\d,.]+ is outside/, ' is outside'));
   return [...new Set(lines)].sort();
 }

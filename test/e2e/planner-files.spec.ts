@@ -1,5 +1,5 @@
 import { defaultConfig } from '@baton/config';
-import { FarmPool, startPlanner, type PlanningContext, type PoolTask } from '@baton/planner';
+import { FarmPool, startPlanner, type PlanningContext, type PlanTask } from '@baton/planner';
 import { WorkloadBuilder } from '@baton/workload';
 import { Queue, UnrecoverableError, Worker } from 'bullmq';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { waitUntil } from '../support/wait';
 
 const PREFIX = 'baton';
 /** The pool does not read a task or its result. */
-const TASK = { split: '1A' } as unknown as PoolTask;
+const TASK = { cluster: { topology: '1A' } } as unknown as PlanTask;
 
 let redis: PrivateRedis;
 let folder = '';
@@ -85,7 +85,7 @@ describe('a search on planners whose configuration names a file', () => {
       return 'result';
     };
     const queue = new Queue(`${PREFIX}-planner`, { connection: { path: redis.socketPath } });
-    const tasks = [TASK, { split: '2A' } as unknown as PoolTask];
+    const tasks = [TASK, { cluster: { topology: '2A' } } as unknown as PlanTask];
     await beside(answer, async () => {
       // The search ends at one failure and removes it; the other stays in Redis.
       await expect(search(tasks)).rejects.toThrow('The search was cancelled.');

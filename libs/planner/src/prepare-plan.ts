@@ -1,4 +1,3 @@
-import type { Slo } from '@baton/analysis';
 import {
   type BatonConfig,
   type ConfigKey,
@@ -8,11 +7,12 @@ import {
   withFrontEnd,
 } from '@baton/config';
 import { type GivenRates } from './costs/read-gpu-prices';
-import { ratesOf } from './costs/rates-of';
+import { listedRates, ratesOf } from './costs/rates-of';
 import { type Candidate, candidatesOf, isAggregated } from './candidates/candidates';
-import { type Demand, type Engines, matchRates } from './candidates/rate-match';
+import { matchRates } from './candidates/rate-match';
 import { GIVEN_UP_SHARE } from './candidates/find-rate';
-import { type PlanCandidate } from './candidates/search-splits';
+import { type PlanQuestion } from './candidates/search-splits';
+import { windowsOf } from './candidates/windows';
 import { type SloTarget } from './candidates/trial';
 import {
   describeWorkload,
@@ -28,7 +28,11 @@ import {
   type WorkloadFlags,
 } from '@baton/replay';
 import { EngineChoices, type GivenSizes, sizesOf } from './engines/engine-choices';
+import { type Knob, Knobs } from './engines/knobs';
 import { meanDemand } from './engines/mean-demand';
+import { splitNamed } from './engines/named-split';
+import { clusterOf } from './engines/split-config';
+import { assumptionsOf, canAssume } from './search/assumed-scenario';
 import type { PlanningContext } from './search/planning-context';
 
 /** The inputs of a plan. */
@@ -37,6 +41,10 @@ export interface PlanRequest {
   readonly gpus: number;
   readonly target: SloTarget;
   readonly sizes: GivenSizes;
+  /** Options to try in every split, with their values. */
+  readonly vary: readonly Knob[];
+  /** The name of a split whose defeat is explained. */
+  readonly explain?: string | undefined;
   /** Undefined: no cost is reported. */
   readonly prices?: GivenRates | undefined;
   /** Number of threads that simulate. */
@@ -52,9 +60,7 @@ export interface PreparedPlan {
   /** The given flags, with the rate that this plan adds to a dataset without one. */
   readonly workloadFlags: WorkloadFlags;
   readonly description: WorkloadDescription;
-  readonly candidates: readonly PlanCandidate[];
-  /** Token budgets that are tried besides the configured one; none when the user sets one. */
-  readonly tokenBudgets: readonly number[];
+  readonly question: Omit<PlanQuestion, 'mostSimulated'>;
   /** Description of the step times, by role and size. */
   readonly stepTimes: Readonly<Record<string, string>>;
   /** Notes for the user, as sentences. */
@@ -74,6 +80,112 @@ export async function preparePlan(
   onProgress: NonNullable<ReadingOptions['onProgress']>,
 ): Promise<PreparedPlan> {
   const { config: requested, origins } = resolved;
+  refuseUnplanned(requested);
+  const isSet = (key: ConfigKey): boolean => origins[key] !== 'default';
+  const sizes = sizesOf(flags.sizes, requested, isSet);
+  const engines = new EngineChoices(requested, sizes, flags.gpus, isSet);
+  const candidates = candidatesOf(engines.choices);
+  const rates = flags.prices && ratesOf(requested, ROLES, flags.prices);
+  if (candidates.length === 0) {
+    throw new UsageError(
+      `No engines use all ${flags.gpus} GPUs. The model fits engines of ` +
+        `${engines.gpuCounts.join(', ')} GPUs. Change --gpus or --tp.`,
+    );
+  }
+  const { vary } = flags;
+  const explained =
+    flags.explain === undefined
+      ? undefined
+      : splitNamed(flags.explain, { candidates, config: requested, vary });
+  const workloadFlags = withRate(flags.workload);
+  const { maxModelLen } = engines;
+  const { config, loaded, notes } = await configuredWorkload(resolved, workloadFlags, {
+    maxModelLen,
+    onProgress,
+  });
+  refuseUnscalable(loaded.workload);
+  const workload = flags.threads === 1 ? loaded.workload : shareWorkload(loaded.workload);
+  const description = describeWorkload(workload);
+  const knobs = new Knobs<Candidate>({
+    config,
+    isSet,
+    reusableShare: description.reusableShare,
+    vary,
+    design: {
+      settingsOf: ({ settings }) => settings,
+      withSettings: (split, settings) => ({ ...split, settings }),
+      topologyOf: ({ topology }) => topology,
+      enginesOf: (split) => engines.enginesOf(split),
+      clusterOf,
+    },
+  });
+  return {
+    context: { config: withFrontEnd(config), workload, target: flags.target, rates },
+    requested,
+    loaded,
+    workloadFlags,
+    description,
+    question: questionOf(flags, {
+      config,
+      workload,
+      description,
+      engines,
+      candidates,
+      knobs,
+      explained,
+      ownRate: workloadFlags === flags.workload ? description.ratePerSecond : undefined,
+    }),
+    stepTimes: engines.stepTimes,
+    notes: [...notes, ...engines.notes],
+  };
+}
+
+interface QuestionInputs {
+  readonly config: BatonConfig;
+  readonly workload: Workload;
+  readonly description: WorkloadDescription;
+  readonly engines: EngineChoices;
+  readonly candidates: readonly Candidate[];
+  readonly knobs: Knobs<Candidate>;
+  readonly explained: Candidate | undefined;
+  readonly ownRate: number | undefined;
+}
+
+function questionOf(flags: PlanRequest, inputs: QuestionInputs): PreparedPlan['question'] {
+  const { config, workload, description, engines, candidates, knobs, explained, ownRate } = inputs;
+  const { tpot = Infinity, itl = Infinity } = flags.target.slo;
+  const estimate = (split: Candidate, tpotUs: number): number => {
+    const { prefill, aggregated } = split.topology;
+    const demand = meanDemand(description, config, isAggregated(split) ? aggregated : prefill);
+    return matchRates(split, engines.enginesOf(split), { demand, tpotUs });
+  };
+  return {
+    candidates: candidates.map((candidate) => ({
+      candidate,
+      estimatedRate: estimate(candidate, Math.min(tpot, itl)),
+      idleRate: estimate(candidate, Infinity) * GIVEN_UP_SHARE,
+    })),
+    estimateOf: (split) => estimate(split, Math.min(tpot, itl)),
+    ownRate,
+    firstSettings: (split) => knobs.firstSettings(split),
+    movesOf: (split) => [...knobs.movesOf(split), ...neighboursOf(split, candidates)],
+    withSettings: (split, settings) => knobs.withSettings(split, settings),
+    clusterOf,
+    assumptions: assumptionsOf(config, {
+      workload,
+      description,
+      ratesOf: (own) => flags.prices && listedRates(own, ROLES, flags.prices),
+    }),
+    canAssume: (assumption, split) => canAssume(assumption, split, { config, workload }),
+    explained,
+    target: flags.target,
+    requests: description.requests,
+    windows: windowsOf(description.requests - description.laterTurns),
+  };
+}
+
+/** @throws UsageError for options of clusters that a plan does not have */
+function refuseUnplanned(requested: BatonConfig): void {
   if (requested.changes !== undefined) {
     throw new UsageError('A plan searches for a fixed topology. Remove the option changes.');
   }
@@ -85,41 +197,18 @@ export async function preparePlan(
       'A plan supports only engines of one data-parallel rank. Leave data_parallel_size at 1.',
     );
   }
-  const isSet = (key: ConfigKey): boolean => origins[key] !== 'default';
-  const engines = new EngineChoices(requested, sizesOf(flags.sizes, requested, isSet), flags.gpus);
-  const candidates = candidatesOf(engines.choices);
-  const rates = flags.prices && ratesOf(requested, ROLES, flags.prices);
-  if (candidates.length === 0) {
-    throw new UsageError(
-      `No engines use all ${flags.gpus} GPUs. The model fits engines of ` +
-        `${engines.gpuCounts.join(', ')} GPUs. Change --gpus or --tp.`,
-    );
-  }
-  const workloadFlags = withRate(flags.workload);
-  const { maxModelLen } = engines;
-  const { config, loaded, notes } = await configuredWorkload(resolved, workloadFlags, {
-    maxModelLen,
-    onProgress,
+}
+
+/** The splits with one engine more or fewer of a role and the same sizes and settings. */
+function neighboursOf(split: Candidate, candidates: readonly Candidate[]): Candidate[] {
+  if (isAggregated(split)) return [];
+  const { prefillTp, decodeTp, topology, settings } = split;
+  const alike = candidates.filter((one) => {
+    return !isAggregated(one) && one.prefillTp === prefillTp && one.decodeTp === decodeTp;
   });
-  refuseUnscalable(loaded.workload);
-  const workload = flags.threads === 1 ? loaded.workload : shareWorkload(loaded.workload);
-  const description = describeWorkload(workload);
-  return {
-    context: { config: withFrontEnd(config), workload, target: flags.target, rates },
-    requested,
-    loaded,
-    workloadFlags,
-    description,
-    candidates: candidates.map((candidate) => {
-      const { prefill, aggregated } = candidate.topology;
-      const computing = isAggregated(candidate) ? aggregated : prefill;
-      const demand = meanDemand(description, config, computing);
-      return estimated(candidate, engines.enginesOf(candidate), { demand, slo: flags.target.slo });
-    }),
-    tokenBudgets: isSet('maxNumBatchedTokens') ? [] : engines.otherTokenBudgets,
-    stepTimes: engines.stepTimes,
-    notes: [...notes, ...engines.notes],
-  };
+  const at = alike.findIndex((one) => one.topology.prefill === topology.prefill);
+  const near = [alike[at - 1], alike[at + 1]].filter((one) => one !== undefined);
+  return near.map((one) => ({ ...one, settings }));
 }
 
 /** The plan searches for the rate. A dataset needs one only to have arrivals that can be scaled. */
@@ -136,18 +225,4 @@ export function refuseUnscalable(workload: Workload): void {
     'A plan searches for the highest rate, and requests that all arrive at one instant have ' +
       'no rate. Add --arrivals poisson.',
   );
-}
-
-function estimated(
-  candidate: Candidate,
-  engines: Engines,
-  { demand, slo }: { readonly demand: Demand; readonly slo: Slo },
-): PlanCandidate {
-  const { tpot = Infinity, itl = Infinity } = slo;
-  const rateWithin = (tpotUs: number): number => matchRates(candidate, engines, { demand, tpotUs });
-  return {
-    candidate,
-    estimatedRate: rateWithin(Math.min(tpot, itl)),
-    idleRate: rateWithin(Infinity) * GIVEN_UP_SHARE,
-  };
 }

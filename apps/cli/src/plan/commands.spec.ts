@@ -26,9 +26,15 @@ function result(topology: string, prefillTp: number, decodeTp: number): SplitRes
   const [prefill = 0, decode = 0, aggregated = 0] = topology.split(' ').map(Number);
   return {
     name: '',
-    split: { topology: { prefill, decode, aggregated }, prefillTp, decodeTp, gpus: 16 },
+    split: {
+      topology: { prefill, decode, aggregated },
+      prefillTp,
+      decodeTp,
+      gpus: 16,
+      settings: {},
+    },
     estimatedRate: 1,
-    measured: { rate: 3, completedRate: 3, figures: undefined, simulations: 1 },
+    measured: { rate: 3, completedRate: 3, figures: undefined, requests: 100, simulations: 1 },
   };
 }
 

@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { flagName, keyOf, UsageError } from '@baton/config';
-import type {
-  SloTarget,
-  FleetRequest,
-  GivenSizes,
-  PlanRequest,
-  SearchOptions,
+import { parseDuration } from '@baton/kernel';
+import {
+  readVary,
+  type SloTarget,
+  type FleetRequest,
+  type GivenSizes,
+  type PlanRequest,
+  type SearchOptions,
 } from '@baton/planner';
 import {
   flagNameOf,
@@ -73,6 +75,20 @@ export function addPlanOptions(command: Command): void {
     'Maximum number of splits to simulate, in order of their estimates; aggregated splits are ' +
       `always simulated (default: ${SIMULATED}).`,
   );
+  flag(
+    '--vary <options>',
+    'Options to try in every split, with their values, as YAML or a file: ' +
+      '{quantization: [none, fp8]}.',
+  );
+  flag(
+    '--explain <split>',
+    'Say why a split loses, by its name in the table: 4P4D, or "4P4D P:mbt2048". Without ' +
+      'settings: with its best ones.',
+  );
+  flag(
+    '--budget <time>',
+    'Longest time of the search, for example 2m; the result says what was cut short.',
+  );
   flag('--threads <n>', 'Threads for simulation; no effect on the result (default: one per core).');
   flag(
     '--planners',
@@ -106,6 +122,9 @@ export function readPlanFlags(given: GivenReplayFlags): PlanFlags {
     target,
     sizes: sizesOf(own, config),
     prices: readCostFlags(own),
+    vary: readVary(text('vary')),
+    explain: text('explain'),
+    budgetMs: budgetOf(text('budget')),
     mostSimulated: integerOf('--simulate', text('simulate'), MOST_SPLITS) ?? SIMULATED,
     ...outputOf(own),
   };
@@ -135,6 +154,9 @@ export function readFleetFlags(given: GivenReplayFlags): FleetFlags | undefined 
   const space = flagText(own['space']);
   if (space === undefined) return undefined;
   refuseIdle(config, workload);
+  if (own['explain'] !== undefined) {
+    throw new UsageError('--explain is for the splits of --gpus. Remove it, or --space.');
+  }
   const twice = SPACE_SAYS.find((name) => own[name] !== undefined);
   if (twice !== undefined) {
     throw new UsageError(`The file of --space sets ${flagName(twice)}. Remove the flag.`);
@@ -185,6 +207,14 @@ function refuseIdle(config: GivenReplayFlags, workload: WorkloadFlags): void {
       `A plan searches for the highest rate itself. Remove ${flagNameOf(idle)}.`,
     );
   }
+}
+
+/** @throws UsageError */
+function budgetOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const budgetMs = parseDuration(text, 'ms');
+  if (/[a-z]$/.test(text) && budgetMs !== undefined && budgetMs >= 1_000) return budgetMs;
+  throw new UsageError(`--budget must be a time of at least 1s, as 2m; '${text}' is not.`);
 }
 
 function sizesOf(own: GivenReplayFlags, config: GivenReplayFlags): GivenSizes {

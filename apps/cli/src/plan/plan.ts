@@ -1,7 +1,6 @@
 import { formatSlo } from '@baton/analysis';
 import {
   type PlanResult,
-  caveats,
   planConsole,
   type PlanDocument,
   planDocument,
@@ -49,7 +48,6 @@ export async function plan(given: GivenReplayFlags): Promise<void> {
   for (const note of prepared.notes) say(note);
   const openPool = await plannerPool(prepared.requested, flags.planners);
   const result = await searchPlan(prepared, { ...flags, openPool }, withProgress);
-  for (const caveat of caveats(prepared, result)) say(caveat);
   await printResult(documentOf(prepared, result), prepared, flags);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { candidatesOf, candidateName } from './candidates';
+import { candidateName, candidatesOf, type Settings } from './candidates';
 
 function names(
   gpus: number,
@@ -7,7 +7,8 @@ function names(
   decodeTp: number[],
   aggregatedTp: number[],
 ): string[] {
-  return candidatesOf({ gpus, prefillTp, decodeTp, aggregatedTp }).map(candidateName);
+  const aggregated = aggregatedTp.map((tp) => ({ tp, stages: 1 }));
+  return candidatesOf({ gpus, prefillTp, decodeTp, aggregated }).map(candidateName);
 }
 
 describe('candidates', () => {
@@ -28,7 +29,7 @@ describe('candidates', () => {
       gpus: 16,
       prefillTp: [1, 2, 4],
       decodeTp: [1, 4, 8],
-      aggregatedTp: [8],
+      aggregated: [{ tp: 8, stages: 1 }],
     })) {
       const { prefill, decode, aggregated } = c.topology;
       expect(prefill * c.prefillTp + (decode + aggregated) * c.decodeTp).toBe(16);
@@ -37,8 +38,23 @@ describe('candidates', () => {
 
   it('take GPUs for every stage of aggregated engines, and name the stages', () => {
     const none = { prefillTp: [], decodeTp: [] };
-    const staged = candidatesOf({ gpus: 16, ...none, aggregatedTp: [2, 16], aggregatedStages: 4 });
+    const aggregated = [2, 16].map((tp) => ({ tp, stages: 4 }));
+    const staged = candidatesOf({ gpus: 16, ...none, aggregated });
     expect(staged.map(({ topology }) => topology.aggregated)).toEqual([2]);
     expect(staged.map(candidateName)).toEqual(['2A tp2 pp4']);
+  });
+
+  it('name their settings, those of a role with the role', () => {
+    const [split] = candidatesOf({ gpus: 2, prefillTp: [1], decodeTp: [1], aggregated: [] });
+    const settings: Settings = {
+      prefillMaxNumBatchedTokens: 2_048,
+      decodeMaxNumSeqs: 64,
+      placement: 'prefix-aware',
+      enablePrefixCaching: false,
+      quantization: 'fp8',
+    };
+    expect(candidateName({ ...split!, settings })).toBe(
+      '1P1D P:mbt2048 D:mns64 prefix-aware no-caching quantization=fp8',
+    );
   });
 });

@@ -9,6 +9,8 @@ export interface RateSearch<T> {
   readonly tolerance: number;
   /** Most runs. */
   readonly mostTries: number;
+  /** True: the search gives up when the first rate misses the target. Default: false. */
+  readonly isLowest?: boolean;
 }
 
 export interface FoundRate<T> {
@@ -32,7 +34,8 @@ const WIDEN = 1.5;
  * target at one rate keeps it at every lower one.
  */
 export function findRate<T>(search: RateSearch<T>): FoundRate<T> {
-  const { startRate, tryRate, tolerance, mostTries } = search;
+  const { startRate, tryRate, tolerance, mostTries, isLowest = false } = search;
+  const lowest = isLowest ? startRate : startRate * GIVEN_UP_SHARE;
   assert(startRate > 0 && tolerance > 0 && mostTries >= 1, 'a search has a beginning and an end');
   let best: { rate: number; result: T } | undefined;
   let lost = Infinity;
@@ -51,7 +54,7 @@ export function findRate<T>(search: RateSearch<T>): FoundRate<T> {
       rate = best === undefined ? rate / factor : rate * factor;
       factor *= factor;
     }
-    if (rate < startRate * GIVEN_UP_SHARE || rate > startRate / GIVEN_UP_SHARE) break;
+    if (rate < lowest || rate > startRate / GIVEN_UP_SHARE) break;
   }
   return { rate: best?.rate ?? 0, result: best?.result, tries };
 }

@@ -1,9 +1,8 @@
 import type { Distribution, Slo } from '@baton/analysis';
 import { Failure, msToUs } from '@baton/kernel';
-import { AS_CONFIGURED } from './assumption';
 import type { Candidate } from './candidates';
-import type { PlanFigures, PlanTask, TaskResult } from './plan-task';
-import type { PlanQuestion } from './search-splits';
+import type { PlanFigures, TaskResult } from './plan-task';
+import type { PlanCandidate, PlanQuestion } from './search-splits';
 
 /** No split keeps the target at any rate. */
 export class NothingKept extends Error {
@@ -21,19 +20,15 @@ export class NothingKept extends Error {
 /** The split that comes closest at a very low rate, and its figures. */
 export async function nearestMiss(
   { candidates, target, mostSimulated }: PlanQuestion,
-  run: (tasks: readonly PlanTask[]) => Promise<TaskResult[]>,
+  measure: (able: readonly PlanCandidate[]) => Promise<readonly (TaskResult | undefined)[]>,
 ): Promise<NothingKept | Failure> {
   const ableFirst = [...candidates].sort((a, b) => b.idleRate - a.idleRate).slice(0, mostSimulated);
   const able = ableFirst.filter(({ idleRate }) => idleRate > 0);
   if (able.length === 0)
     return new Failure('No engine has KV blocks for a request of mean length.');
-  const measured = await run(
-    able.map(({ candidate, idleRate }): PlanTask => {
-      return { kind: 'measure', split: candidate, assumption: AS_CONFIGURED, rate: idleRate };
-    }),
-  );
-  const best = measured.reduce((top, { figures }, i) => {
-    return isNearer(figures, measured[top]?.figures, target.slo) ? i : top;
+  const measured = await measure(able);
+  const best = measured.reduce<number>((top, result, i) => {
+    return isNearer(result?.figures, measured[top]?.figures, target.slo) ? i : top;
   }, 0);
   return new NothingKept(able[best]!.candidate, measured[best]?.figures);
 }

@@ -7,24 +7,41 @@ import {
 } from '@baton/analysis';
 import { classOptions, type ClusterScenario, type RunObserver, simulate } from '@baton/simulation';
 import { usToSeconds } from '@baton/kernel';
+import type { Piece } from '@baton/workload';
 import type { Assumption } from './assumption';
-import type { Candidate } from './candidates';
+import type { Settings } from './candidates';
 import { findRate } from './find-rate';
+import { runProfile, type RunProfile } from './run-profile';
 import { atRate, runWithin, type SloTarget } from './trial';
 
 /**
- * A simulation task. `search`: finds the highest rate that keeps the target, starting at `rate`.
- * `measure`: simulates `rate`. Plain data.
+ * A simulation task; plain data.
+ *
+ * - `search`: finds the highest rate that keeps the target, starting at `rate`.
+ * - `beat`: the same, but gives up if the target is missed at `rate`.
+ * - `keep`: simulates `rate`; no figures if the target is missed.
+ * - `measure`: simulates `rate`.
+ * - `explain`: the same, with a profile against the same requests at `idleRate`.
  */
 export interface PlanTask {
-  readonly kind: 'search' | 'measure';
-  readonly split: Candidate;
-  readonly assumption: Assumption;
+  readonly kind: 'search' | 'beat' | 'keep' | 'measure' | 'explain';
+  /** Options that make the cluster; the others are those of the plan's configuration. */
+  readonly cluster: Settings;
+  /** The part of the workload that it serves. */
+  readonly piece: Piece;
   /** Requests per second. */
   readonly rate: number;
+  /** For `explain`: a rate at which the engines are all but idle, requests per second. */
+  readonly idleRate?: number | undefined;
+  /** Relative width of the last interval of a search. */
+  readonly tolerance: number;
+  /** Unset: as configured. */
+  readonly assumption?: Assumption | undefined;
+  /** Prices and watts of the GPUs. Unset: those of the plan. */
+  readonly rates?: CostRates | undefined;
 }
 
-/** The result of a task. Plain data; it depends only on scenario and task. */
+/** The result of a task. Plain data; it depends only on the plan's inputs and the task. */
 export interface TaskResult {
   /** The found rate, 0 when none keeps the target; or the requested one. */
   readonly rate: number;
@@ -36,7 +53,11 @@ export interface TaskResult {
   readonly completedRate: number;
   /** At that rate; undefined when none was found. */
   readonly figures: PlanFigures | undefined;
+  /** Requests of the piece. */
+  readonly requests: number;
   readonly simulations: number;
+  /** Of an `explain`. */
+  readonly profile?: RunProfile;
 }
 
 /** A summary without the wall clock. */
@@ -53,33 +74,39 @@ export interface TaskOptions {
   readonly errorsAt?: (load: number) => ModelErrors;
   /** Prices and watts of the GPUs; without them no cost is reported. */
   readonly rates?: CostRates | undefined;
-  /** Relative width of the last interval of a search; default: `TOLERANCE`. */
-  readonly tolerance?: number;
   /** Watches users' own policies; by default, their first fault throws. */
   readonly policyWatch?: RunObserver['policyWatch'];
-  /** Most runs of a search; 1 tries only the rate of the task. Default: 40. */
-  readonly mostTries?: number;
 }
 
-/** Performs a task on its split, given as `scenario`. */
+/** Performs a task on its cluster and piece, given as `scenario`. */
 export function performTask(
   scenario: ClusterScenario,
-  task: Pick<PlanTask, 'kind' | 'rate'>,
+  task: Pick<PlanTask, 'kind' | 'rate' | 'tolerance' | 'idleRate'>,
   options: TaskOptions,
 ): TaskResult {
-  if (task.kind === 'measure') {
-    const { policyWatch } = options;
-    const run = simulate(atRate(scenario, task.rate), { policyWatch });
-    return { rate: task.rate, ...figuresOf(scenario, run, options), simulations: 1 };
+  const { kind, rate: startRate, tolerance, idleRate } = task;
+  const { policyWatch } = options;
+  const requests = scenario.workload.count;
+  if (kind === 'measure') {
+    const run = simulate(atRate(scenario, startRate), { policyWatch });
+    return { rate: startRate, ...figuresOf(scenario, run, options), requests, simulations: 1 };
+  }
+  if (kind === 'explain') {
+    const [run, idle] = [startRate, idleRate!].map((rate) => {
+      return simulate(atRate(scenario, rate), { policyWatch });
+    }) as [RunRecord, RunRecord];
+    const profile = runProfile({ run, idle }, scenario.pools, options.target.slo);
+    const figures = figuresOf(scenario, run, options);
+    return { rate: startRate, ...figures, requests, simulations: 2, profile };
   }
   const { rate, result, tries } = findRate({
-    startRate: task.rate,
-    tolerance: options.tolerance ?? TOLERANCE,
-    mostTries: options.mostTries ?? MOST_TRIES,
-    tryRate: (tried) =>
-      runWithin(scenario, tried, { ...options.target, policyWatch: options.policyWatch }),
+    startRate,
+    tolerance,
+    mostTries: kind === 'keep' ? 1 : MOST_TRIES,
+    isLowest: kind === 'beat',
+    tryRate: (tried) => runWithin(scenario, tried, { ...options.target, policyWatch }),
   });
-  return { rate, ...figuresOf(scenario, result, options), simulations: tries };
+  return { rate, ...figuresOf(scenario, result, options), requests, simulations: tries };
 }
 
 function figuresOf(

@@ -5,7 +5,10 @@ import { type Estimated, promising } from './promising';
 function estimated(topology: string, estimatedRate: number): Estimated {
   const [prefill = 0, decode = 0, aggregated = 0] = topology.split(' ').map(Number);
   const engines = { prefill, decode, aggregated };
-  return { candidate: { topology: engines, prefillTp: 1, decodeTp: 1, gpus: 4 }, estimatedRate };
+  return {
+    candidate: { topology: engines, prefillTp: 1, decodeTp: 1, gpus: 4, settings: {} },
+    estimatedRate,
+  };
 }
 
 const ALL = [

@@ -43,7 +43,7 @@ describe('rate matching', () => {
   it('lets the slower pool decide', () => {
     const rate = (prefill: number, decode: number): number => {
       const topology = { prefill, decode, aggregated: 0 };
-      const candidate = { topology, prefillTp: 1, decodeTp: 1, gpus: 4 };
+      const candidate = { topology, prefillTp: 1, decodeTp: 1, gpus: 4, settings: {} };
       return matchRates(candidate, () => ENGINE, { demand: DEMAND, tpotUs: Infinity });
     };
     expect(rate(1, 3)).toBeCloseTo(90);
@@ -52,7 +52,7 @@ describe('rate matching', () => {
 
   it('has aggregated engines share their time between both', () => {
     const topology = { prefill: 0, decode: 0, aggregated: 2 };
-    const candidate = { topology, prefillTp: 1, decodeTp: 1, gpus: 2 };
+    const candidate = { topology, prefillTp: 1, decodeTp: 1, gpus: 2, settings: {} };
     // 10 ms of prompt and 11 of decode.
     const rate = matchRates(candidate, () => ENGINE, { demand: DEMAND, tpotUs: Infinity });
     expect(rate).toBeCloseTo(2 / 0.021);

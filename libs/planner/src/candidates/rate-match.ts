@@ -68,7 +68,7 @@ export function aggregatedRate(engine: EngineOptions, demand: Demand, tpotUs: nu
   return US_PER_SECOND / (promptUs(engine, demand) + decodes);
 }
 
-/** Time per prompt of an engine whose steps are full of such prompts. */
+/** Time per prompt of an engine whose steps are full of such prompts, in all of its stages. */
 function promptUs(engine: EngineOptions, { promptTokens, cachedTokens }: Demand): number {
   const tokens = Math.max(1, promptTokens - cachedTokens);
   const perStep = engine.maxNumBatchedTokens / tokens;
@@ -80,17 +80,23 @@ function promptUs(engine: EngineOptions, { promptTokens, cachedTokens }: Demand)
     prefillQuadratic: quadratic * perStep,
     prefillContext: cachedTokens * Math.max(1, perStep),
   });
-  return stepUs / perStep;
+  return stepUs / perStep / stagesOf(engine);
 }
 
-function decodeUs(engine: EngineOptions, demand: Demand, seqs: number): number {
+/** Time per token of `all` sequences. Each stage has a batch of its own, so a step has fewer. */
+function decodeUs(engine: EngineOptions, demand: Demand, all: number): number {
   const context = demand.promptTokens + demand.outputTokens / 2;
+  const seqs = Math.ceil(all / stagesOf(engine));
   return forEstimates(engine.stepTime).stepUs({
     ...NOTHING,
     decodeSeqs: seqs,
     decodeContext: Math.round(seqs * context),
-    kvUsage: Math.min(1, (seqs * context) / (engine.numBlocks * engine.blockSize)),
+    kvUsage: Math.min(1, (all * context) / (engine.numBlocks * engine.blockSize)),
   });
+}
+
+function stagesOf({ stepTime }: EngineOptions): number {
+  return stepTime.pipeline?.stages ?? 1;
 }
 
 /** By bisection: step times rise with the batch. */

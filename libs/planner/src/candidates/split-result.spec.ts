@@ -12,11 +12,13 @@ function result(name: string, rate: number, more: { refused?: number; estimate?:
       prefillTp: 1,
       decodeTp: 1,
       gpus: 2,
+      settings: {},
     },
     estimatedRate: more.estimate ?? 1,
     measured: {
       rate,
       completedRate: rate,
+      requests: 100,
       simulations: 1,
       figures: rate === 0 ? undefined : figures,
     },

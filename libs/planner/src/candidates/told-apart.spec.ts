@@ -6,7 +6,7 @@ import { apartFactor, goodputInterval, isToldApart } from './told-apart';
 function measured(completedRate: number, apart = 1, error = { low: 1, high: 1 }): TaskResult {
   const intervals = { request_rps: [9, 11], model: { e2el: error, apart } };
   const figures = { request_rps: 10, intervals } as unknown as PlanFigures;
-  return { rate: completedRate, completedRate, figures, simulations: 1 };
+  return { rate: completedRate, completedRate, figures, requests: 100, simulations: 1 };
 }
 
 function split(rate: number, apart?: number): SplitResult {
@@ -28,7 +28,7 @@ describe('the interval of a goodput', () => {
   });
 
   it('is undefined when no rate was found', () => {
-    const none = { rate: 0, completedRate: 0, figures: undefined, simulations: 3 };
+    const none = { rate: 0, completedRate: 0, figures: undefined, requests: 100, simulations: 3 };
     expect(goodputInterval(none)).toBeUndefined();
   });
 });

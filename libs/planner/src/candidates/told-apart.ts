@@ -1,19 +1,28 @@
 import { type Interval, NO_ERROR, widened } from '@baton/analysis';
 import { TOLERANCE, type TaskResult } from './plan-task';
 import { goodputOf } from './split-result';
+import { compareWindows, windowInterval } from './windows';
 
 const SEARCHED = { low: 1 / (1 + TOLERANCE), high: 1 + TOLERANCE };
 
 /**
- * The 80 % interval of a split's completed rate. It covers another sample of the load, the width of
- * the search, and an error of the step times, which changes a rate by the same factor.
+ * The 80 % interval of a split's completed rate. It covers another hour of the load, the width of
+ * the search, and an error of the step times, which changes a rate by the same factor. The hours
+ * are windows of the workload; without them, another sample of the same hour.
+ *
+ * @param windows  goodput in each window, requests per second
  */
-export function goodputInterval(result: TaskResult): Interval | undefined {
+export function goodputInterval(
+  result: TaskResult,
+  windows: readonly number[] = [],
+): Interval | undefined {
   const { completedRate, figures } = result;
   const rps = figures?.request_rps ?? 0;
   const ends = figures?.intervals.request_rps;
   if (figures === undefined || !ends || rps === 0) return undefined;
-  const sampled = ends.map((end) => (end / rps) * completedRate) as [number, number];
+  const own = ends.map((end) => (end / rps) * completedRate) as [number, number];
+  const hours = windowInterval(windows) ?? own;
+  const sampled = [Math.min(own[0], hours[0]), Math.max(own[1], hours[1])] as const;
   const { low, high } = figures.intervals.model.e2el;
   const searched = widened(completedRate, sampled, SEARCHED);
   return widened(completedRate, searched, { low: 1 / high, high: 1 / low });
@@ -22,6 +31,8 @@ export function goodputInterval(result: TaskResult): Interval | undefined {
 /** A split or a fleet with its measurement. */
 interface Measured {
   readonly measured: TaskResult | undefined;
+  /** Its goodput in each window, requests per second. */
+  readonly windows?: readonly number[] | undefined;
 }
 
 /** The comparison of two results. */
@@ -54,12 +65,17 @@ function wholeError({ measured }: Measured): number {
   return Math.max(high, 1 / low);
 }
 
-/** Whether the difference of two figures exceeds its uncertainty. */
+/**
+ * Whether the difference of two figures exceeds its uncertainty: it is larger than the errors
+ * explain, and the better one is better in most windows too, where both were tried in windows.
+ */
 export function isToldApart<R extends Measured>(
   one: R,
   other: R,
   { figureOf = goodputOf, sharesErrors = true }: FigureComparison<R> = {},
 ): boolean {
-  const [less = 0, more = 0] = [figureOf(one), figureOf(other)].sort((a, b) => a - b);
-  return more > less * apartFactor(one, other, sharesErrors);
+  const [less, more] = figureOf(one) > figureOf(other) ? [other, one] : [one, other];
+  if (figureOf(more) <= figureOf(less) * apartFactor(one, other, sharesErrors)) return false;
+  if (figureOf !== goodputOf || !more.windows || !less.windows) return true;
+  return compareWindows(more.windows, less.windows).isBetter;
 }

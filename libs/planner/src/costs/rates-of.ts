@@ -19,6 +19,16 @@ export function ratesOf(
   return Object.fromEntries(own.map(([role, gpu]) => [role, rateOf(gpu, rates.get(gpu))]));
 }
 
+/** The same, or undefined when a GPU has no price. */
+export function listedRates(...given: Parameters<typeof ratesOf>): CostRates | undefined {
+  try {
+    return ratesOf(...given);
+  } catch (error) {
+    if (error instanceof UsageError) return undefined;
+    throw error;
+  }
+}
+
 function nameOf(given: string, used: readonly string[]): string {
   if (used.includes(given)) return given;
   try {

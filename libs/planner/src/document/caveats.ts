@@ -14,7 +14,7 @@ const SPANS_PER_RUN = 20;
 /** Reasons why the result is less certain than it looks, as sentences. */
 export function caveats({ context }: PreparedPlan, result: PlanResult): string[] {
   const { workload, target } = context;
-  const { winner, splits, rivals } = result;
+  const { winner, splits, rivals, cut } = result;
   const caveat = (isTrue: boolean, sentence: string): string[] => (isTrue ? [sentence] : []);
   const misses = missesAllowed(target.attainment, workload.count);
   const refused = refusedBy(winner);
@@ -23,6 +23,12 @@ export function caveats({ context }: PreparedPlan, result: PlanResult): string[]
   const takenUs = msToUs(winner.measured?.figures?.e2el_ms.p50 ?? 0);
   const spanSeconds = usToSeconds(Math.max(ttft, e2el, takenUs));
   return [
+    ...cut.map(({ stage, done, planned }) => {
+      return (
+        `The time budget ended the stage '${stage}' after ${done} of ${planned} trials; a search ` +
+        'without --budget may find better settings.'
+      );
+    }),
     ...caveat(
       misses < FEW_MISSES && target.attainment < 1,
       `Only ${misses} of ${workload.count} requests may miss. Use more requests for a firm rate.`,
@@ -38,7 +44,7 @@ export function caveats({ context }: PreparedPlan, result: PlanResult): string[]
         'requests, which can never fit; they count as missed.',
     ),
     ...caveat(
-      rivals.length < splits.length,
+      splits.some((one) => refusedBy(one) > 0 && !rivals.includes(one)),
       'Splits that refuse long prompts of other splits are not compared, because their load is ' +
         'lighter.',
     ),

@@ -10,13 +10,16 @@ import {
   usd,
   wrapWords,
 } from '@baton/report';
+import { answersLines } from './answers';
 import { endsCell } from './cell-ends';
+import { explanationText } from './explanation';
+import { whatIfTable } from './tornado';
 import type { PlanDocument, SplitDocument } from './plan-document';
 
 const LATENCY_COLUMNS = ['p50', 'p90', 'p99'] as const;
 
 /** The columns of a table of splits that fit into 100 columns. */
-const NARROW = ['split', 'goodput', 'attained', 'TTFT p90', 'TPOT p90', 'busy', 'front'];
+const NARROW = ['split', 'goodput', 'in windows', 'TTFT p90', 'TPOT p90', 'front'];
 
 /**
  * A plan as text: the winner, every split, the assumptions, and the command to start it.
@@ -24,35 +27,57 @@ const NARROW = ['split', 'goodput', 'attained', 'TTFT p90', 'TPOT p90', 'busy', 
  * @param isWide  true: every column, at any width
  */
 export function planConsole(document: PlanDocument, title: string, isWide = false): string {
-  const { command, verdict, winner, front_end: frontEnd, replay_command: replay } = document;
+  const {
+    command,
+    headline,
+    verdict,
+    winner,
+    front_end: frontEnd,
+    replay_command: replay,
+  } = document;
   const width = isWide ? Infinity : CONSOLE_WIDTH;
   return [
     wrapWords(title),
+    wrapWords([`${headline}.`, verdict, ...document.doubts].join(' ')),
+    answersLines(document)
+      .map((line) => wrapWords(line))
+      .join(''),
     splitTable(document, width),
+    ...explanationText(document.explanation, width),
+    ...notSimulated(document).map((line) => wrapWords(line)),
     ...(winner.slo_classes ? [classTable(winner.slo_classes)] : []),
     ...costTable(document, width),
-    `${wrapWords(verdict)}${wrapWords(intervalNote(document))}`,
+    wrapWords(intervalNote(document)),
+    ...(document.settings.length === 0
+      ? []
+      : [consoleTable(SETTING_COLUMNS, settingRows(document), width)]),
     consoleTable(sensitivityColumns(document), sensitivityRows(document), width),
+    ...whatIfTable(document, width),
     ...(frontEnd === undefined ? [] : [`front end:     ${frontEndLine(frontEnd)}\n`]),
     `start it:      ${command}\n${replay === null ? '' : `look into it:  ${replay}\n`}`,
   ].join('\n');
 }
 
-/**
- * Splits, best first. Then splits that cannot be compared, and at the end those that were not
- * simulated, by their estimates.
- */
+/** Simulated splits, best first, then those that cannot be compared. */
 export function ranked(splits: readonly SplitDocument[]): SplitDocument[] {
-  const group = (split: SplitDocument): number => {
-    if (!split.simulated) return 2;
-    return split.comparable ? 0 : 1;
-  };
-  return [...splits].sort(
-    (a, b) =>
-      group(a) - group(b) ||
-      (b.goodput_rps ?? -1) - (a.goodput_rps ?? -1) ||
-      (b.estimated_rps ?? 0) - (a.estimated_rps ?? 0),
-  );
+  const group = (split: SplitDocument): number => (split.comparable ? 0 : 1);
+  return splits
+    .filter(({ simulated }) => simulated)
+    .sort(
+      (a, b) =>
+        group(a) - group(b) ||
+        (b.requests ?? 0) - (a.requests ?? 0) ||
+        (b.goodput_rps ?? -1) - (a.goodput_rps ?? -1),
+    );
+}
+
+/** The splits that were not simulated, with the reason, as sentences. */
+export function notSimulated({ splits }: PlanDocument): string[] {
+  const reasons = new Map<string, string[]>();
+  for (const { name, why_not: reason } of splits) {
+    if (reason !== null) reasons.set(reason, [...(reasons.get(reason) ?? []), name]);
+  }
+  return [...reasons].map(([reason, names]) => `Not simulated, ${reason}: ${names.join(', ')}.`);
 }
 
 /** The columns of a table of splits. */
@@ -62,6 +87,7 @@ export const SPLIT_COLUMNS = [
   'rate',
   'goodput',
   'per GPU',
+  'in windows',
   'attained',
   ...LATENCY_COLUMNS.map((name) => `TTFT ${name}`),
   ...LATENCY_COLUMNS.map((name) => `TPOT ${name}`),
@@ -76,8 +102,9 @@ export function splitRow(split: SplitDocument): string[] {
     split.name,
     formatNumber(split.estimated_rps),
     formatNumber(split.request_rate),
-    split.simulated ? formatNumber(split.goodput_rps) : 'not simulated',
+    formatNumber(split.goodput_rps),
     formatNumber(split.goodput_rps_per_gpu),
+    windowsCell(split),
     formatShare(split.slo_attainment),
     ...LATENCY_COLUMNS.map((name) => formatMs(ttft?.[name] ?? null)),
     ...LATENCY_COLUMNS.map((name) => formatMs(tpot?.[name] ?? null)),
@@ -89,20 +116,33 @@ export function splitRow(split: SplitDocument): string[] {
   ];
 }
 
-function frontCell({ comparable, on_pareto_front, refused }: SplitDocument): string {
-  if (!comparable) return `refuses ${formatNumber(refused)}`;
+/** The lowest and the highest goodput of the windows. */
+function windowsCell({ windows_goodput_rps: windows }: SplitDocument): string {
+  if (windows === null) return '';
+  const rates = windows.map((rps) => rps ?? 0);
+  return `${formatNumber(Math.min(...rates))} to ${formatNumber(Math.max(...rates))}`;
+}
+
+function frontCell({ comparable, on_pareto_front, refused, requests }: SplitDocument): string {
+  if (!comparable && (refused ?? 0) > 0) return `refuses ${formatNumber(refused)}`;
+  if (!comparable) return `on ${formatNumber(requests)} requests`;
   return on_pareto_front ? 'yes' : '';
 }
 
-/** Figures, and below them their intervals in the same units. */
+/** Figures, and below those of the whole workload their intervals in the same units. */
+/** The cells of a row in the columns of these names. */
+export function picked<T>(row: readonly T[], names: readonly string[]): T[] {
+  return row.filter((_cell, i) => names.includes(SPLIT_COLUMNS[i]!.name));
+}
+
 function splitTable({ splits }: PlanDocument, width: number): string {
   const rows = ranked(splits).flatMap((split) => {
-    return split.intervals === null ? [splitRow(split)] : [splitRow(split), splitEnds(split)];
+    const hasEnds = split.intervals !== null && split.comparable;
+    return hasEnds ? [splitRow(split), splitEnds(split)] : [splitRow(split)];
   });
   if (width === Infinity) return consoleTable(SPLIT_COLUMNS, rows, width);
-  const shown = SPLIT_COLUMNS.flatMap(({ name }, i) => (NARROW.includes(name) ? [i] : []));
-  const pick = <T>(row: readonly T[]): T[] => shown.map((i) => row[i]!);
-  const table = consoleTable(pick(SPLIT_COLUMNS), rows.map(pick), width);
+  const shown = rows.map((row) => picked(row, NARROW));
+  const table = consoleTable(picked(SPLIT_COLUMNS, NARROW), shown, width);
   return `${table}More columns: --wide, or --json.\n`;
 }
 
@@ -143,6 +183,7 @@ export function splitEnds({ ttft_ms, tpot_ms, itl_ms, intervals }: SplitDocument
     ...['', '', ''],
     endsCell(intervals?.goodput_rps),
     endsCell(intervals?.goodput_rps_per_gpu),
+    '',
     endsCell(intervals?.slo_attainment, 100),
     ...latencies.map(([ms, ends]) => formatMsInterval(ms ?? null, ends)),
     ...['', ''],
@@ -157,6 +198,25 @@ export function intervalNote({ not_told_apart: names, intervals }: PlanDocument)
   const level = `In brackets: ${formatShare(intervals.level)} intervals of each split by itself.`;
   if (names.length === 0) return level;
   return `These cannot be told apart from the winner: ${names.join(', ')}. ${level}`;
+}
+
+/** The columns of the table of settings. */
+export const SETTING_COLUMNS = [
+  { name: 'what the settings are worth', align: 'left' as const },
+  { name: 'goodput', align: 'right' as const },
+  { name: 'change', align: 'right' as const },
+];
+
+/** The best split of each kind, with each of its settings as configured. */
+export function settingRows(document: PlanDocument): string[][] {
+  const best = { disaggregated: document.best_disaggregated, aggregated: document.best_aggregated };
+  return document.settings.map(({ kind, option, split, goodput_rps, loss }) => {
+    const what =
+      option === null
+        ? `${split}: the settings of ${best[kind === 'aggregated' ? 'disaggregated' : 'aggregated']}`
+        : `${best[kind]} with ${option} as configured`;
+    return [what, formatNumber(goodput_rps), formatShare(loss === null ? null : -loss)];
+  });
 }
 
 /** The columns of a table of assumptions. */

@@ -15,7 +15,7 @@ const STATISTICS = [
 const HEAD = [
   ...['name', 'topology', 'kind'],
   ...ROLES.map((role) => `${role}_tensor_parallel_size`),
-  'max_num_batched_tokens',
+  'settings',
   ...[
     'estimated_rps',
     'simulated',
@@ -39,7 +39,7 @@ function cells(split: SplitDocument): (string | number | boolean | null | undefi
   return [
     ...[split.name, split.topology, split.kind],
     ...ROLES.map((role) => split.tensor_parallel_size[role]),
-    split.max_num_batched_tokens,
+    JSON.stringify(split.settings).replaceAll(',', ';'),
     ...[
       split.estimated_rps,
       split.simulated,

@@ -10,28 +10,36 @@ import {
   roundTo,
 } from '@baton/analysis';
 import { frontEndSummary } from '@baton/simulation';
-import { shownConfig, frontEndOf } from '@baton/config';
+import { fileName, frontEndOf, shownConfig } from '@baton/config';
 import { type EngineRole, formatTopology } from '@baton/policies';
 import { apartFactor, goodputInterval } from '../candidates/told-apart';
-import { type Candidate, isAggregated } from '../candidates/candidates';
+import { type Candidate, candidateName, isAggregated } from '../candidates/candidates';
 import {
+  type CutStage,
   type FrontierPoint,
   goodputOf,
+  type Kind,
   type PlanResult,
   type Preferred,
   preferred,
   type SensitivityRow,
+  type SettingRow,
   type SplitResult,
 } from '../candidates/split-result';
 import { type PlanFigures, TOLERANCE } from '../candidates/plan-task';
 import type { WorkloadDescription } from '@baton/workload';
 import { shownWorkload } from '@baton/replay';
 import type { PreparedPlan } from '../prepare-plan';
+import { type AnswersDocument, answersDocument } from './answers';
 import { type Ends, roundedEnds } from './cell-ends';
 import { caveats } from './caveats';
-import { likeWinner, verdict } from './verdict';
+import { type ExplanationDocument, explanationDocument } from './explanation';
+import { type WhatIfDocument, whatIfDocuments } from './tornado';
+import { type Confidence, likeWinner, pairedWith, verdict } from './verdict';
 
 type Rate = number | null;
+
+const MS_PER_SECOND = 1_000;
 
 /**
  * A split and, if simulated, its figures at its highest rate. docs/planning.md defines each name.
@@ -41,10 +49,14 @@ export interface SplitDocument {
   readonly topology: string;
   readonly kind: 'disaggregated' | 'aggregated';
   readonly tensor_parallel_size: Readonly<Partial<Record<EngineRole, number>>>;
-  /** The token budget that suits the split; null: the configured one. */
-  readonly max_num_batched_tokens: number | null;
+  /** Options that suit the split and differ from the configuration, by their names. */
+  readonly settings: Readonly<Record<string, unknown>>;
   readonly estimated_rps: Rate;
   readonly simulated: boolean;
+  /** Why it was not simulated. Null: it was. */
+  readonly why_not: string | null;
+  /** Requests of the workload that it was last tried with; fewer than all: a sample. */
+  readonly requests: number | null;
   readonly request_rate: Rate;
   readonly goodput_rps: Rate;
   readonly goodput_rps_per_gpu: Rate;
@@ -53,7 +65,7 @@ export interface SplitDocument {
   readonly slo_classes?: readonly ClassSummary[];
   /** Requests that can never fit an engine of the split. */
   readonly refused: Rate;
-  /** False: it refuses requests that other splits serve, so it cannot win. */
+  /** False: it refuses requests that other splits serve, or was tried only on a sample. */
   readonly comparable: boolean;
   readonly ttft_ms: Distribution | null;
   readonly tpot_ms: Distribution | null;
@@ -61,6 +73,8 @@ export interface SplitDocument {
   readonly e2el_ms: Distribution | null;
   /** Mean share of its time in which an engine of the role steps. */
   readonly utilisation: Readonly<Partial<Record<EngineRole, Rate>>>;
+  /** Goodput in each window of the workload. Null: it was not tried in windows. */
+  readonly windows_goodput_rps: readonly Rate[] | null;
   readonly on_pareto_front: boolean;
   readonly simulations: number;
   /** Cost of the run at its highest rate. Unset without --cost or --gpu-price. */
@@ -82,6 +96,11 @@ export interface FrontierDocument {
   readonly request_rate: Rate;
   readonly request_rps: Rate;
   readonly request_rps_per_gpu: Rate;
+  readonly output_tokens_per_second_per_gpu: Rate;
+  /** Tokens per second of one stream: 1 over the median TPOT. Null: no gaps between tokens. */
+  readonly output_tokens_per_second_per_user: Rate;
+  /** Only with costs. */
+  readonly usd_per_million_output_tokens?: Rate;
   readonly slo_attainment: Rate;
   readonly ttft_ms: Distribution;
   readonly tpot_ms: Distribution;
@@ -109,11 +128,29 @@ export interface PlanDocument {
   readonly gpus: number;
   readonly slo: string;
   readonly slo_attainment_target: number;
+  /** The conclusion in a few words, and how firm it is. */
+  readonly headline: string;
+  readonly confidence: Confidence;
+  /** The numbers behind it, as sentences. */
   readonly verdict: string;
+  /** The smallest number of GPUs for the load, and the highest load for the GPUs. */
+  readonly answers: AnswersDocument;
+  /** Why a split lost. Unset without --explain. */
+  readonly explanation?: ExplanationDocument;
   readonly winner: SplitDocument;
   readonly best_disaggregated: string | null;
   readonly best_aggregated: string | null;
   readonly margin_over_aggregated: Rate;
+  /** The winner and the best split of the other kind, window by window. Null: not compared. */
+  readonly windows: WindowsDocument | null;
+  /** The best split of each kind with the settings of the configuration. */
+  readonly at_defaults: Readonly<
+    Record<Kind, { readonly name: string; readonly goodput_rps: Rate } | null>
+  >;
+  /** The best split of each kind with other settings. */
+  readonly settings: readonly SettingDocument[];
+  /** Stages that the time budget cut short. */
+  readonly cut_short: readonly CutStage[];
   /** Splits whose goodput cannot be distinguished from the winner's, best first. */
   readonly not_told_apart: readonly string[];
   /** The interval of the margin. */
@@ -123,10 +160,14 @@ export interface PlanDocument {
   readonly splits: readonly SplitDocument[];
   readonly frontier: readonly FrontierDocument[];
   readonly sensitivity: readonly SensitivityDocument[];
+  /** What else would change the goodput of the winner, and of the best split of the other kind. */
+  readonly what_if: readonly WhatIfDocument[];
   /** All figures of the winner at its highest rate. */
   readonly winner_summary: PlanFigures | null;
   readonly tolerance: number;
   readonly simulations: number;
+  /** Reasons why the answer is less certain than it looks, as sentences. */
+  readonly doubts: readonly string[];
   readonly notes: readonly string[];
   readonly step_times: Readonly<Record<string, string>>;
   /** The servers in front of every engine. Unset when engines run without servers. */
@@ -134,6 +175,22 @@ export interface PlanDocument {
   readonly workload: WorkloadDescription;
   readonly seed: number;
   readonly config: Readonly<Record<string, unknown>>;
+}
+
+export interface WindowsDocument {
+  readonly windows: number;
+  readonly wins: number;
+  readonly losses: number;
+}
+
+export interface SettingDocument {
+  readonly kind: Kind;
+  /** The option that is as configured. Null: all settings are those of the other kind's best. */
+  readonly option: string | null;
+  readonly split: string;
+  readonly goodput_rps: Rate;
+  /** Share of its goodput that the best split of this kind loses. */
+  readonly loss: Rate;
 }
 
 /** @param commands  that start the winner, and replay the workload on it */
@@ -145,31 +202,47 @@ export function planDocument(
   const { context, loaded, workloadFlags, description, stepTimes } = prepared;
   const { config, target } = context;
   const frontEnd = frontEndOf(config);
-  const { winner, contenders, splits, frontier, sensitivity } = result;
+  const explanation = explanationDocument(result);
+  const { winner, contenders, splits, frontier, sensitivity, atDefaults } = result;
+  const { headline, reasons, confidence } = verdict(result);
   const front = new Set(frontier.map(({ name }) => name));
   const documentOf = (split: SplitResult): SplitDocument => {
-    const marks = { front: front.has(split.name), comparable: result.rivals.includes(split) };
+    const comparable = result.rivals.some(({ name }) => name === split.name);
+    const marks = { front: front.has(split.name), comparable };
     return splitDocument(split, marks);
   };
   return {
     gpus: winner.split.gpus,
     slo: formatSlo(target.slo),
     slo_attainment_target: target.attainment,
-    verdict: verdict(result),
+    headline,
+    confidence,
+    verdict: reasons,
+    answers: answersDocument(result),
+    ...(explanation && { explanation }),
     winner: documentOf(winner),
     best_disaggregated: contenders.disaggregated?.name ?? null,
     best_aggregated: contenders.aggregated?.name ?? null,
     margin_over_aggregated: roundTo(goodputOf(winner) / goodputOf(contenders.aggregated) - 1, 6),
+    windows: windowsDocument(result),
+    at_defaults: {
+      disaggregated: defaultDocument(atDefaults.disaggregated),
+      aggregated: defaultDocument(atDefaults.aggregated),
+    },
+    settings: result.settings.map((row) => settingDocument(row, result)),
+    cut_short: result.cut,
     not_told_apart: likeWinner(result).map(({ name }) => name),
     intervals: { level: INTERVAL_LEVEL, margin_over_aggregated: marginInterval(result) },
     ...commands,
     splits: splits.map(documentOf),
     frontier: frontier.map(frontierDocument),
     sensitivity: sensitivity.map((row) => sensitivityDocument(row, result)),
+    what_if: whatIfDocuments(result),
     winner_summary: winner.measured?.figures ?? null,
     tolerance: TOLERANCE,
     simulations: result.simulations,
-    notes: [...prepared.notes, ...caveats(prepared, result)],
+    doubts: caveats(prepared, result),
+    notes: prepared.notes,
     step_times: stepTimes,
     ...(frontEnd === undefined ? {} : { front_end: frontEndSummary(frontEnd) }),
     workload: description,
@@ -193,9 +266,11 @@ function splitDocument(
     topology: formatTopology(split.topology),
     kind: isAggregated(split) ? 'aggregated' : 'disaggregated',
     tensor_parallel_size: sizesOf(split),
-    max_num_batched_tokens: split.maxNumBatchedTokens ?? null,
+    settings: settingsOf(split),
     estimated_rps: roundTo(estimatedRate, 6),
     simulated: measured !== undefined,
+    why_not: measured === undefined ? (result.whyNot ?? null) : null,
+    requests: measured?.requests ?? null,
     request_rate: roundTo(measured?.rate ?? NaN, 6),
     goodput_rps: roundTo(goodput, 6),
     goodput_rps_per_gpu: roundTo(goodput / split.gpus, 6),
@@ -208,6 +283,7 @@ function splitDocument(
     itl_ms: figures?.itl_ms ?? null,
     e2el_ms: figures?.e2el_ms ?? null,
     utilisation: figures === undefined ? {} : utilisationOf(figures),
+    windows_goodput_rps: result.windows?.map((rps) => roundTo(rps, 6)) ?? null,
     on_pareto_front: marks.front,
     simulations: measured?.simulations ?? 0,
     ...(figures?.cost === undefined ? {} : { cost: figures.cost }),
@@ -215,8 +291,8 @@ function splitDocument(
   };
 }
 
-function splitIntervals({ split, measured }: SplitResult): SplitIntervals | null {
-  const goodput = measured === undefined ? undefined : goodputInterval(measured);
+function splitIntervals({ split, measured, windows }: SplitResult): SplitIntervals | null {
+  const goodput = measured === undefined ? undefined : goodputInterval(measured, windows);
   if (goodput === undefined || measured?.figures === undefined) return null;
   const { slo_attainment, ttft_ms, tpot_ms, itl_ms, e2el_ms } = measured.figures.intervals;
   return {
@@ -240,6 +316,33 @@ function marginInterval({ winner, contenders: { aggregated } }: PlanResult): End
   return winner === aggregated ? [0, 0] : roundedEnds([ratio / apart - 1, ratio * apart - 1]);
 }
 
+function windowsDocument({ winner, contenders }: PlanResult): WindowsDocument | null {
+  const rival = contenders[isAggregated(winner.split) ? 'disaggregated' : 'aggregated'];
+  const paired = rival && pairedWith(winner, rival);
+  if (paired === undefined) return null;
+  const { windows, wins, losses } = paired;
+  return { windows, wins, losses };
+}
+
+function defaultDocument(result: SplitResult | undefined) {
+  return result ? { name: result.name, goodput_rps: roundTo(goodputOf(result), 6) } : null;
+}
+
+function settingDocument(row: SettingRow, { contenders }: PlanResult): SettingDocument {
+  const own = goodputOf(contenders[row.kind]);
+  return {
+    kind: row.kind,
+    option: row.key === undefined ? null : fileName(row.key),
+    split: candidateName(row.split),
+    goodput_rps: roundTo(row.goodput, 6),
+    loss: roundTo(1 - row.goodput / own, 6),
+  };
+}
+
+function settingsOf({ settings }: Candidate): SplitDocument['settings'] {
+  return Object.fromEntries(Object.entries(settings).map(([key, value]) => [fileName(key), value]));
+}
+
 function sizesOf(split: Candidate): SplitDocument['tensor_parallel_size'] {
   const { prefillTp: prefill, decodeTp: decode } = split;
   return isAggregated(split) ? { aggregated: decode } : { prefill, decode };
@@ -256,11 +359,17 @@ function utilisationOf({ engines }: PlanFigures): SplitDocument['utilisation'] {
 
 function frontierDocument(point: FrontierPoint): FrontierDocument {
   const { name, split, rate, completedRate, figures, isOnFront } = point;
+  const tokensPerSecond = (completedRate * figures.output_tokens) / figures.completed;
   return {
     name,
     request_rate: roundTo(rate, 6),
     request_rps: roundTo(completedRate, 6),
     request_rps_per_gpu: roundTo(completedRate / split.gpus, 6),
+    output_tokens_per_second_per_gpu: roundTo(tokensPerSecond / split.gpus, 6),
+    output_tokens_per_second_per_user: roundTo(MS_PER_SECOND / (figures.tpot_ms.p50 ?? NaN), 6),
+    ...(figures.cost && {
+      usd_per_million_output_tokens: figures.cost.usd_per_million_output_tokens,
+    }),
     slo_attainment: figures.slo_attainment,
     ttft_ms: figures.ttft_ms,
     tpot_ms: figures.tpot_ms,

@@ -38,12 +38,12 @@ describe('sizes to choose from', () => {
 
 describe('engine choices', () => {
   it('leave out sizes at which the model does not fit, with one note', () => {
-    const engines = new EngineChoices(LARGE, ALL, 16);
+    const engines = new EngineChoices(LARGE, ALL, 16, () => true);
     expect(engines.choices).toEqual({
       gpus: 16,
       prefillTp: [2, 8],
       decodeTp: [2, 4],
-      aggregatedTp: [4],
+      aggregated: [{ tp: 4, stages: 1 }],
     });
     expect(engines.notes).toEqual([
       expect.stringMatching(/^Left out prefill tp1, aggregated tp1: llama-3.1-70b needs /),
@@ -51,18 +51,20 @@ describe('engine choices', () => {
   });
 
   it('leave out sizes above the number of GPUs', () => {
-    const engines = new EngineChoices(LARGE, ALL, 4);
+    const engines = new EngineChoices(LARGE, ALL, 4, () => true);
     expect(engines.choices.prefillTp).toEqual([2]);
     expect(engines.gpuCounts).toEqual([2, 4]);
-    expect(() => new EngineChoices(LARGE, { ...ALL, aggregated: [8] }, 1)).toThrow(/needs/);
+    expect(() => new EngineChoices(LARGE, { ...ALL, aggregated: [8] }, 1, () => true)).toThrow(
+      /needs/,
+    );
     const eight = { prefill: [8], decode: [8], aggregated: [8] };
-    expect(() => new EngineChoices(LARGE, eight, 4)).toThrow('need more than 4 GPUs');
+    expect(() => new EngineChoices(LARGE, eight, 4, () => true)).toThrow('need more than 4 GPUs');
   });
 
   it('give the engine of each role at its size', () => {
-    const engines = new EngineChoices(LARGE, ALL, 16);
+    const engines = new EngineChoices(LARGE, ALL, 16, () => true);
     const topology = { prefill: 1, decode: 2, aggregated: 0 };
-    const of = engines.enginesOf({ topology, prefillTp: 8, decodeTp: 4, gpus: 16 });
+    const of = engines.enginesOf({ topology, prefillTp: 8, decodeTp: 4, gpus: 16, settings: {} });
     expect(of('prefill').stepTime.description).toContain('TP8');
     expect(of('decode').stepTime.description).toContain('TP4');
     expect(engines.stepTimes['decode tp4']).toBe(of('decode').stepTime.description);
@@ -71,19 +73,30 @@ describe('engine choices', () => {
   it('are only aggregated with pipeline stages, each on its share of the GPUs', () => {
     const staged = { ...LARGE, pipelineParallelSize: 2 };
     const sizes = { prefill: [2], decode: [2], aggregated: [2, 8] };
-    const engines = new EngineChoices(staged, sizes, 8);
+    const engines = new EngineChoices(staged, sizes, 8, () => true);
     expect(engines.choices).toEqual({
       gpus: 8,
-      aggregatedStages: 2,
       prefillTp: [],
       decodeTp: [],
-      aggregatedTp: [2],
+      aggregated: [{ tp: 2, stages: 2 }],
     });
     expect(engines.notes.join(' ')).toContain('is not possible for prefill engines');
   });
 
+  it('try pipeline stages of aggregated engines unless their number is set', () => {
+    const sizes = { prefill: [4], decode: [4], aggregated: [2, 8] };
+    const { choices, notes } = new EngineChoices(LARGE, sizes, 8, () => false);
+    expect(choices.aggregated).toEqual([
+      { tp: 2, stages: 1 },
+      { tp: 2, stages: 2 },
+      { tp: 2, stages: 4 },
+      { tp: 8, stages: 1 },
+    ]);
+    expect([choices.prefillTp, choices.decodeTp, notes]).toEqual([[4], [4], []]);
+  });
+
   it('pass on errors that no size avoids', () => {
     const unknown = defaultConfig({ model: 'no-such-model' });
-    expect(() => new EngineChoices(unknown, ALL, 16)).toThrow(/no-such-model/);
+    expect(() => new EngineChoices(unknown, ALL, 16, () => true)).toThrow(/no-such-model/);
   });
 });

@@ -16,8 +16,8 @@ type SizeKey = 'tensorParallelSize' | 'prefillTensorParallelSize' | 'decodeTenso
 type Sizes = Readonly<Record<EngineRole, readonly number[]>>;
 
 const DEFAULT_SIZES = [1, 2, 4, 8] as const;
-const TOKEN_BUDGETS = [512, 1_024, 2_048, 4_096, 8_192, 16_384] as const;
-const ROLES = ['prefill', 'decode', 'aggregated'] as const;
+/** Pipeline stages of aggregated engines; a hand-over between stages does not exist in vLLM. */
+const DEFAULT_STAGES = [1, 2, 4] as const;
 
 /**
  * Sizes by flag replace those of the configuration, and those of a role replace those of all roles.
@@ -47,14 +47,23 @@ export function sizesOf(
 export class EngineChoices {
   private readonly pools = new Map<string, EnginePool>();
   private readonly reasons = new Map<string, UsageError>();
+  private readonly stages: readonly number[];
 
   /** @throws UsageError when no engine fits */
   constructor(
     private readonly config: BatonConfig,
     private readonly sizes: Sizes,
     private readonly gpus: number,
+    isSet: (key: 'pipelineParallelSize') => boolean,
   ) {
-    for (const role of ROLES) for (const size of sizes[role]) this.tryOut(role, size);
+    const given = config.pipelineParallelSize;
+    this.stages = isSet('pipelineParallelSize') ? [given] : DEFAULT_STAGES;
+    const [fewest = 1] = this.stages;
+    for (const size of sizes.prefill) this.tryOut('prefill', size, fewest);
+    for (const size of sizes.decode) this.tryOut('decode', size, fewest);
+    for (const size of sizes.aggregated) {
+      for (const stages of this.stages) this.tryOut('aggregated', size, stages);
+    }
     if (this.pools.size > 0) return;
     // The error of the largest engine is reported, because it is the nearest to fit.
     const reason = [...this.reasons.values()].at(-1);
@@ -67,15 +76,18 @@ export class EngineChoices {
   /** The engines that the plan chooses from. */
   get choices(): Choices {
     const fitting = (role: EngineRole): number[] => {
-      return this.sizes[role].filter((size) => this.pools.has(keyOf(role, size)));
+      return this.sizes[role].filter((tp) => this.pools.has(keyOf(role, tp)));
     };
-    const { pipelineParallelSize: aggregatedStages } = this.config;
+    const shapes = this.sizes.aggregated.flatMap((tp) =>
+      this.stages.map((stages) => ({ tp, stages })),
+    );
     return {
       gpus: this.gpus,
-      ...(aggregatedStages === 1 ? {} : { aggregatedStages }),
       prefillTp: fitting('prefill'),
       decodeTp: fitting('decode'),
-      aggregatedTp: fitting('aggregated'),
+      aggregated: shapes.filter(({ tp, stages }) =>
+        this.pools.has(keyOf('aggregated', tp, stages)),
+      ),
     };
   }
 
@@ -101,18 +113,6 @@ export class EngineChoices {
     );
   }
 
-  /**
-   * Token budgets besides that of the engines. vLLM takes none below a full batch of decodes, and
-   * without chunked prefill none below the longest prompt.
-   */
-  get otherTokenBudgets(): number[] {
-    if (!this.config.enableChunkedPrefill) return [];
-    const all = [...this.pools.values()].map(({ options }) => options);
-    const least = Math.max(...all.map(({ maxNumSeqs }) => maxNumSeqs));
-    const own = new Set(all.map(({ maxNumBatchedTokens }) => maxNumBatchedTokens));
-    return TOKEN_BUDGETS.filter((budget) => budget >= least && !own.has(budget));
-  }
-
   /** Largest sum of prompt and output, tokens. */
   get maxModelLen(): number {
     const [pool] = this.pools.values();
@@ -120,30 +120,32 @@ export class EngineChoices {
   }
 
   /** The engines of a candidate, which must consist of `choices`. */
-  enginesOf({ prefillTp, decodeTp }: Candidate): Engines {
+  enginesOf({ prefillTp, decodeTp, stages }: Candidate): Engines {
     return (role) => {
-      const pool = this.pools.get(keyOf(role, role === 'prefill' ? prefillTp : decodeTp));
+      const pool = this.pools.get(keyOf(role, role === 'prefill' ? prefillTp : decodeTp, stages));
       assert(pool !== undefined, `no ${role} engine was built`);
       return pool.options;
     };
   }
 
-  private tryOut(role: EngineRole, size: number): void {
-    if (size * this.config.pipelineParallelSize > this.gpus) return;
+  private tryOut(role: EngineRole, size: number, stages: number): void {
+    if (size * stages > this.gpus) return;
     const sized = {
+      pipelineParallelSize: stages,
       tensorParallelSize: size,
       prefillTensorParallelSize: size,
       decodeTensorParallelSize: size,
     };
     try {
-      this.pools.set(keyOf(role, size), poolOf({ ...this.config, ...sized }, role, 1));
+      this.pools.set(keyOf(role, size, stages), poolOf({ ...this.config, ...sized }, role, 1));
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      this.reasons.set(keyOf(role, size), error);
+      // Pipeline stages that the user did not ask for are left out without a note.
+      if (stages === this.stages[0]) this.reasons.set(keyOf(role, size, stages), error);
     }
   }
 }
 
-function keyOf(role: EngineRole, size: number): string {
-  return `${role} tp${size}`;
+function keyOf(role: EngineRole, size: number, stages = 1): string {
+  return stages === 1 ? `${role} tp${size}` : `${role} tp${size} pp${stages}`;
 }

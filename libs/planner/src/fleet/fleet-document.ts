@@ -35,7 +35,7 @@ export interface FleetDocument {
   readonly options: Readonly<Record<string, unknown>>;
   readonly usd_per_hour: Figure;
   readonly estimated_rps: Figure;
-  /** Number of requests, from the start of the workload, that the figures cover. */
+  /** Number of requests of the workload that the figures cover. */
   readonly requests: number;
   readonly request_rate: Figure;
   readonly goodput_rps: Figure;
@@ -44,6 +44,8 @@ export interface FleetDocument {
   readonly slo_classes?: readonly ClassSummary[];
   readonly ttft_ms: Distribution | null;
   readonly tpot_ms: Distribution | null;
+  /** Goodput in each window of the workload. Null: it was not tried in windows. */
+  readonly windows_goodput_rps: readonly Figure[] | null;
   /** 80 % intervals of the figures, by their names. Null: no rate keeps the SLO. */
   readonly intervals: FleetIntervals | null;
   readonly cost: CostSummary | null;
@@ -117,7 +119,7 @@ export function fleetsDocument(
 }
 
 function fleetDocument(result: FleetResult, isOnFront: boolean): FleetDocument {
-  const { fleet, measured, requests } = result;
+  const { fleet, measured } = result;
   const { pools, varied } = fleet;
   const figures: PlanFigures | undefined = measured.figures;
   const gpus = gpusOf(pools);
@@ -132,16 +134,19 @@ function fleetDocument(result: FleetResult, isOnFront: boolean): FleetDocument {
     options: Object.fromEntries(options),
     usd_per_hour: roundTo(usdPerHour(result), 6),
     estimated_rps: roundTo(fleet.estimatedRate, 6),
-    requests,
+    requests: measured.requests,
     request_rate: roundTo(measured.rate, 6),
     goodput_rps: roundTo(measured.completedRate, 6),
     slo_attainment: figures?.slo_attainment ?? null,
     ...(figures?.slo_classes && { slo_classes: figures.slo_classes }),
     ttft_ms: figures?.ttft_ms ?? null,
     tpot_ms: figures?.tpot_ms ?? null,
+    windows_goodput_rps: result.windows?.map((rps) => roundTo(rps, 6)) ?? null,
     intervals: fleetIntervals(result),
     cost: figures?.cost ?? null,
-    step_times: Object.fromEntries(pools.map(({ engine }) => [engine.role, engine.stepTimes])),
+    step_times: Object.fromEntries(
+      pools.map(({ engine }) => [engine.role, engine.options.stepTime.description]),
+    ),
     on_pareto_front: isOnFront,
   };
 }

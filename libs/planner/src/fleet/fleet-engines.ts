@@ -1,6 +1,7 @@
 import { type BatonConfig, type ConfigKey, UsageError } from '@baton/config';
 import { type GivenRates } from '../costs/read-gpu-prices';
 import { ratesOf } from '../costs/rates-of';
+import type { EngineOptions } from '@baton/engine';
 import type { EngineRole } from '@baton/policies';
 import { aggregatedRate, decodeRate, prefillRate } from '../candidates/rate-match';
 import { poolOf } from '@baton/simulation';
@@ -19,8 +20,7 @@ export interface FleetEngine {
   /** GPUs of one engine, over its pipeline stages and data-parallel ranks. */
   readonly gpus: number;
   readonly usdPerHour: number;
-  /** Description of its step times. */
-  readonly stepTimes: string;
+  readonly options: EngineOptions;
   /** Requests per second that `count` engines are expected to serve (rate matching). */
   readonly rateOf: (count: number) => number;
 }
@@ -78,7 +78,7 @@ export class FleetEngines {
       tensorParallelSize: overrides[SIZE_KEY[role]] ?? 1,
       gpus,
       usdPerHour: gpus * rate!.usdPerHour,
-      stepTimes: pool.options.stepTime.description,
+      options: pool.options,
       rateOf: (count) => (rates[count] ??= this.rateOf({ role, config, pool }, count)),
     };
   }

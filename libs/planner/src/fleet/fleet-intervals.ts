@@ -16,9 +16,9 @@ export interface FleetIntervals extends Pick<
 }
 
 /** Null: no rate keeps the SLO. */
-export function fleetIntervals({ fleet, measured }: FleetResult): FleetIntervals | null {
+export function fleetIntervals({ fleet, measured, windows }: FleetResult): FleetIntervals | null {
   const { figures, completedRate } = measured;
-  const goodput = goodputInterval(measured);
+  const goodput = goodputInterval(measured, windows);
   if (figures === undefined || goodput === undefined) return null;
   const isScaled = autoscalerIn(fleet.varied) !== undefined;
   const priced = (usd: number | null | undefined): Ends => {

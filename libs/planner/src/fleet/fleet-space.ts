@@ -1,4 +1,4 @@
-import { type BatonConfig, type ConfigKey, UsageError } from '@baton/config';
+import { type BatonConfig, type ConfigKey, givenFields, UsageError } from '@baton/config';
 import { findGpu, HardwareError } from '@baton/hardware';
 import { isObject } from '@baton/kernel';
 import { readNamedOption } from './named-option';
@@ -133,6 +133,21 @@ function gpuNamed(name: string, wrong: Wrong): string {
       `is not a GPU of the catalogue. ${error.message.replace(/\.$/, '')}`,
     );
   }
+}
+
+/**
+ * Reads `--vary`: a YAML map of options to values, or the path of such a file. Empty: not given.
+ *
+ * @throws UsageError, one sentence that names the option
+ */
+export function readVary(given: string | undefined): FleetSpace['vary'] {
+  if (given === undefined) return [];
+  const fields = givenFields('--vary', given);
+  if (fields === undefined) {
+    throw new UsageError(`--vary must be a map, for example {quantization: [none, fp8]}.`);
+  }
+  const { content, where } = fields;
+  return varyOf(content, where, (field, what) => new UsageError(`${where}: ${field} ${what}.`));
 }
 
 function varyOf(value: unknown, where: string, wrong: Wrong): FleetSpace['vary'] {

@@ -1,5 +1,5 @@
 import { type BatonConfig, fileName } from '@baton/config';
-import { formatTopology } from '@baton/policies';
+import { formatTopology, type Topology } from '@baton/policies';
 import { autoscalerIn } from '../search/fleet-scaling';
 import { type FleetEngine, sized } from './fleet-engines';
 import type { FleetKind } from './fleet-space';
@@ -46,10 +46,15 @@ export function gpusOf(pools: readonly FleetPool[]): Map<string, number> {
   return gpus;
 }
 
-export function fleetTopology(pools: readonly FleetPool[]): string {
+/** Engines by role. */
+export function countsOf(pools: readonly FleetPool[]): Topology {
   const counts = { prefill: 0, decode: 0, aggregated: 0 };
   for (const { engine, count } of pools) counts[engine.role] = count;
-  return formatTopology(counts);
+  return counts;
+}
+
+export function fleetTopology(pools: readonly FleetPool[]): string {
+  return formatTopology(countsOf(pools));
 }
 
 /**

@@ -20,8 +20,7 @@ function fleet(name: string, rate: number, given: Given = {}): FleetResult {
   const pools = [{ engine: { role: 'aggregated', gpu, gpus: 1 }, count: 1 }];
   return {
     fleet: { name, usdPerHour, pools, varied } as unknown as FleetResult['fleet'],
-    measured: { rate, completedRate: rate, figures, simulations: 1 },
-    requests: 1,
+    measured: { rate, completedRate: rate, figures, requests: 100, simulations: 1 },
   };
 }
 

@@ -9,7 +9,11 @@ import {
 import { type GivenRates } from '../costs/read-gpu-prices';
 import { ratesOf } from '../costs/rates-of';
 import type { SloTarget } from '../candidates/trial';
-import { describeWorkload, meanRatePerSecond, shareWorkload } from '@baton/workload';
+import { windowsOf } from '../candidates/windows';
+import type { EngineOptions } from '@baton/engine';
+import { assert } from '@baton/kernel';
+import type { EngineRole } from '@baton/policies';
+import { describeWorkload, meanRatePerSecond, type Piece, shareWorkload } from '@baton/workload';
 import {
   configuredWorkload,
   type LoadedWorkload,
@@ -19,7 +23,8 @@ import {
 import { refuseUnscalable, withRate } from '../prepare-plan';
 import { autoscalerIn, scalingOf } from '../search/fleet-scaling';
 import type { PlanningContext } from '../search/planning-context';
-import { type Fleet, overridesOf } from './fleet';
+import { Knobs } from '../engines/knobs';
+import { countsOf, type Fleet, fleetOf, overridesOf } from './fleet';
 import { FleetEngines } from './fleet-engines';
 import { type FleetSpace, readFleetSpace } from './fleet-space';
 import type { LeftOut } from './left-out';
@@ -43,6 +48,9 @@ export interface PreparedFleets {
   readonly loaded: LoadedWorkload;
   readonly workloadFlags: WorkloadFlags;
   readonly fleets: readonly Fleet[];
+  /** The fleets that differ from one in one setting. */
+  readonly movesOf: (fleet: Fleet) => readonly Fleet[];
+  readonly windows: readonly Piece[];
   readonly ratesFor: (fleet: Pick<Fleet, 'pools' | 'varied'>) => CostRates;
   readonly loads: readonly FleetLoad[];
   /** Mean rate of the unchanged workload, requests per second. */
@@ -63,7 +71,7 @@ export async function prepareFleets(
   onProgress: NonNullable<ReadingOptions['onProgress']>,
 ): Promise<PreparedFleets> {
   const space = spaceFrom(path);
-  const { config: requested } = resolved;
+  const { config: requested, origins } = resolved;
   if (requested.changes !== undefined) {
     throw new UsageError(
       'A search for fleets needs a fixed set of engines. Remove the option changes.',
@@ -79,16 +87,31 @@ export async function prepareFleets(
   const loadRps = meanRatePerSecond(workload);
   const loads = space.loads.map((times) => ({ name: `x${times}`, rps: times * loadRps }));
   const { tpot = Infinity, itl = Infinity } = target.slo;
+  const description = describeWorkload(workload);
   const engines = new FleetEngines({
     config,
     space,
-    description: describeWorkload(workload),
+    description,
     prices,
     tpotUs: Math.min(tpot, itl),
   });
   const fleets = sizeFleets(space, engines, loads);
   if (fleets.length === 0) throw nothingFits(engines);
   checkAutoscalers(fleets, { config, target });
+  const varied = new Set(space.vary.map(({ key }) => key));
+  const knobs = new Knobs<Fleet>({
+    config,
+    isSet: (key) => origins[key] !== 'default' || varied.has(key),
+    reusableShare: description.reusableShare,
+    vary: [],
+    design: {
+      settingsOf: (fleet) => fleet.varied,
+      withSettings: (fleet, settings) => fleetOf({ ...fleet, varied: settings }),
+      topologyOf: ({ pools }) => countsOf(pools),
+      enginesOf: (fleet) => (role) => optionsOf(fleet, role),
+      clusterOf: overridesOf,
+    },
+  });
   return {
     context: { config: withFrontEnd(config), workload, target },
     requested,
@@ -96,6 +119,8 @@ export async function prepareFleets(
     loaded,
     workloadFlags,
     fleets,
+    movesOf: (fleet) => knobs.movesOf(fleet),
+    windows: windowsOf(description.requests - description.laterTurns),
     loads,
     loadRps,
     ratesFor: (fleet) => {
@@ -105,6 +130,13 @@ export async function prepareFleets(
     leftOut: engines.leftOut,
     notes: [...notes, ...(engines.note === undefined ? [] : [engines.note])],
   };
+}
+
+/** The engine of a role, built with what the space varies. */
+function optionsOf({ name, pools }: Fleet, role: EngineRole): EngineOptions {
+  const pool = pools.find(({ engine }) => engine.role === role);
+  assert(pool !== undefined, `${name} has no ${role} engine`);
+  return pool.engine.options;
 }
 
 /** @throws UsageError, one sentence, for an autoscaler that cannot scale its fleets */

@@ -1,4 +1,5 @@
 import { RandomStream } from '@baton/kernel';
+import { WHOLE } from '@baton/workload';
 import { AS_CONFIGURED, type Assumption } from '../candidates/assumption';
 import {
   type HalvingRung,
@@ -7,23 +8,24 @@ import {
   successiveHalving,
 } from '../candidates/successive-halving';
 import { paretoFront } from '../candidates/pareto';
-import { type TaskResult, TOLERANCE } from '../candidates/plan-task';
-import { assumptionsOf } from '../search/assumed-scenario';
+import { samplePiece } from '../candidates/sample-piece';
+import { type PlanTask, type TaskResult, TOLERANCE } from '../candidates/plan-task';
+import { modelAssumptions } from '../search/assumed-scenario';
 import { autoscalerIn } from '../search/fleet-scaling';
+import { tune } from '../candidates/tune';
 import type { Watch } from '../search/watch';
 import { openTaskPool, type TaskPool } from '../host/task-pool';
 import { type ChosenFleet, chosenFleet, isKept, usdPerRequest } from './choose-fleet';
 import { type Fleet, fleetOf, overridesOf } from './fleet';
-import type { FleetTask } from '../search/fleet-task';
 import type { PreparedFleets } from './prepare-fleets';
 import { LARGEST } from './size-fleets';
 
-/** A fleet with its figures on the longest prefix on which it was simulated. */
+/** A fleet with its figures on the largest sample on which it was simulated. */
 export interface FleetResult {
   readonly fleet: Fleet;
   readonly measured: TaskResult;
-  /** Requests of that prefix. */
-  readonly requests: number;
+  /** Goodput in each window, requests per second. Unset: it was not tried in windows. */
+  readonly windows?: readonly number[] | undefined;
 }
 
 /** The figures of a fleet at a rate above the one that it is chosen for. */
@@ -42,7 +44,7 @@ export interface AssumedPoint {
 export interface FleetsFound {
   /** Simulated on the whole workload, in the order of their groups. */
   readonly finalists: readonly FleetResult[];
-  /** Dropped on a shorter prefix. */
+  /** Dropped on a smaller sample. */
   readonly dropped: readonly FleetResult[];
   /** Finalists that no other beats in cost, goodput, TTFT, TPOT and power. */
   readonly front: readonly FleetResult[];
@@ -58,19 +60,19 @@ export interface FleetsFound {
   readonly simulations: number;
 }
 
-/** Prefixes of the workload, the part of the trials left on each, and the tolerance of rates. */
+/** Samples of the workload, the part of the trials left on each, and the tolerance of rates. */
 const RUNGS = [
   { share: 1 / 16, left: 1, tolerance: 0.15 },
   { share: 1 / 4, left: 1 / 6, tolerance: 0.08 },
   { share: 1, left: 1 / 12, tolerance: TOLERANCE },
 ] as const;
-/** Minimum number of requests of a prefix. Fewer give no reliable rate. */
-const FEWEST_REQUESTS = 200;
 /** Number of fleets whose engine counts are fitted to the load of the workload. */
 const FITTED = 2;
 /** Sizes of the fitted fleets, as multiples of the size that their goodput suggests. */
 const FIT_FACTORS = [0.9, 1.05, 1.2] as const;
 const OVERLOADS = [1.1, 1.25, 1.5] as const;
+/** Most settings that a finalist changes. */
+const MOST_PASSES = 4;
 
 /**
  * Successive halving over the fleets of a space, in threads that end before it returns.
@@ -91,7 +93,7 @@ export async function searchFleets(
 }
 
 /** The pool of this machine. */
-export function localPool({ context }: PreparedFleets, threads: number): TaskPool {
+export function localPool({ context }: Pick<PreparedFleets, 'context'>, threads: number): TaskPool {
   return openTaskPool(context, threads);
 }
 
@@ -123,10 +125,11 @@ class FleetSearch {
       rankingsOf,
       run: (some, rung, before) => this.rung(some, rungs.indexOf(rung), before),
     });
-    const results = ranked.map(({ candidate: fleet, result, rungs: reached }) => {
-      return { fleet, measured: result, requests: this.requestsOf(RUNGS[reached - 1]!.share) };
+    const results = ranked.map(({ candidate: fleet, result }) => {
+      return { fleet, measured: result };
     });
-    const finalists = results.filter((_one, i) => ranked[i]!.rungs === RUNGS.length);
+    const whole = results.filter((_one, i) => ranked[i]!.rungs === RUNGS.length);
+    const finalists = await this.inWindows(await this.tuned(whole));
     const dropped = results.filter((_one, i) => ranked[i]!.rungs < RUNGS.length);
     const forLoad = await this.fitted(finalists);
     const front = paretoFront([...finalists, ...forLoad].filter(isKept), costsOf);
@@ -138,24 +141,50 @@ class FleetSearch {
     return { finalists, dropped, ...best, rungs, simulations };
   }
 
-  private requestsOf(share: number): number {
-    const { count } = this.prepared.context.workload;
-    return Math.min(count, Math.max(FEWEST_REQUESTS, Math.round(share * count)));
-  }
-
   private rung(
     fleets: readonly Fleet[],
     at: number,
     before: readonly (TaskResult | undefined)[],
   ): Promise<TaskResult[]> {
     const { share, tolerance } = RUNGS[at]!;
-    const requests = this.requestsOf(share);
-    const tasks = fleets.map((fleet, i): FleetTask => {
+    const piece = samplePiece(share, this.prepared.context.workload.count);
+    const tasks = fleets.map((fleet, i): PlanTask => {
       // A burst may keep the target at any rate. The rate of completions stays bounded.
       const rate = before[i]?.completedRate || fleet.estimatedRate;
-      return { kind: 'search', ...this.taskOf(fleet), requests, rate, tolerance };
+      return { kind: 'search', ...this.taskOf(fleet), piece, rate, tolerance };
     });
     return this.perform(`rung ${at + 1} of ${RUNGS.length}`, tasks);
+  }
+
+  /** The finalists with the settings that suit each. */
+  private async tuned(finalists: readonly FleetResult[]): Promise<FleetResult[]> {
+    const starts = finalists.map(({ fleet, measured }) => ({ design: fleet, result: measured }));
+    const tuned = await tune(starts, {
+      movesOf: this.prepared.movesOf,
+      nameOf: ({ name }) => name,
+      taskOf: (fleet, rate) => ({ kind: 'beat', ...this.taskOf(fleet), rate }),
+      run: (tasks) => this.perform('settings', tasks),
+      mostPasses: MOST_PASSES,
+    });
+    return tuned.map(({ design: fleet, result: measured }) => ({ fleet, measured }));
+  }
+
+  /** The finalists with their goodput in each window of the workload. */
+  private async inWindows(finalists: readonly FleetResult[]): Promise<FleetResult[]> {
+    const { windows } = this.prepared;
+    const kept = finalists.filter(isKept);
+    const tasks = kept.flatMap(({ fleet, measured: { rate } }) => {
+      return windows.map((piece): PlanTask => {
+        return { kind: 'search', ...this.taskOf(fleet), piece, rate };
+      });
+    });
+    const results = await this.perform('windows', tasks);
+    return finalists.map((one) => {
+      const at = kept.indexOf(one) * windows.length;
+      if (at < 0 || windows.length === 0) return one;
+      const own = results.slice(at, at + windows.length);
+      return { ...one, windows: own.map(({ completedRate }) => completedRate) };
+    });
   }
 
   /** The cheapest finalists, with the number of engines that the load of the workload needs. */
@@ -167,12 +196,9 @@ class FleetSearch {
       return FIT_FACTORS.flatMap((factor) => this.resized(fleet, measured, factor));
     });
     const fresh = fleets.filter(({ name }) => !seen.has(name) && seen.add(name));
-    const requests = this.requestsOf(1);
-    const tasks = fresh.map((fleet): FleetTask => {
-      return { kind: 'keep', ...this.taskOf(fleet), requests, rate, tolerance: TOLERANCE };
-    });
+    const tasks = fresh.map((fleet): PlanTask => ({ kind: 'keep', ...this.taskOf(fleet), rate }));
     const results = await this.perform('fitting to the load', tasks);
-    return fresh.map((fleet, i) => ({ fleet, measured: results[i]!, requests }));
+    return fresh.map((fleet, i) => ({ fleet, measured: results[i]! }));
   }
 
   private resized(fleet: Fleet, measured: TaskResult, factor: number): Fleet[] {
@@ -196,21 +222,17 @@ class FleetSearch {
   }
 
   private async overload({ result, rate }: ChosenFleet): Promise<OverloadPoint[]> {
-    const { fleet, requests } = result;
-    const tasks = OVERLOADS.map((load): FleetTask => {
-      const task = { ...this.taskOf(fleet), requests, rate: load * rate, tolerance: TOLERANCE };
-      return { kind: 'measure', ...task };
+    const tasks = OVERLOADS.map((load): PlanTask => {
+      return { kind: 'measure', ...this.taskOf(result.fleet), rate: load * rate };
     });
     const results = await this.perform('overload', tasks);
     return OVERLOADS.map((load, i) => ({ load, measured: results[i]! }));
   }
 
   private async sensitivity({ result, rate }: ChosenFleet): Promise<AssumedPoint[]> {
-    const { fleet, requests } = result;
-    const assumptions = this.assumptionsFor(fleet);
-    const tasks = assumptions.map((assumption): FleetTask => {
-      const at = { requests, rate, tolerance: TOLERANCE, assumption };
-      return { kind: 'measure', ...this.taskOf(fleet), ...at };
+    const assumptions = this.assumptionsFor(result.fleet);
+    const tasks = assumptions.map((assumption): PlanTask => {
+      return { kind: 'measure', ...this.taskOf(result.fleet), rate, assumption };
     });
     const results = await this.perform('sensitivity', tasks);
     return assumptions.map((assumption, i) => ({ assumption, measured: results[i]! }));
@@ -221,18 +243,19 @@ class FleetSearch {
     const { config } = this.prepared.context;
     if (autoscalerIn(varied) !== undefined || config.autoscaler !== undefined) return [];
     const has = (role: string): boolean => pools.some(({ engine }) => engine.role === role);
-    const own = assumptionsOf(config).filter(
+    const own = modelAssumptions(config).filter(
       ({ linkFactor, overheadFactor }) =>
         overheadFactor !== undefined || has(linkFactor === undefined ? 'aggregated' : 'prefill'),
     );
     return [AS_CONFIGURED, ...own];
   }
 
-  private taskOf(fleet: Fleet): Pick<FleetTask, 'fleet' | 'rates'> {
-    return { fleet: overridesOf(fleet), rates: this.prepared.ratesFor(fleet) };
+  private taskOf(fleet: Fleet): Pick<PlanTask, 'cluster' | 'rates' | 'piece' | 'tolerance'> {
+    const rates = this.prepared.ratesFor(fleet);
+    return { cluster: overridesOf(fleet), rates, piece: WHOLE, tolerance: TOLERANCE };
   }
 
-  private async perform(stage: string, tasks: readonly FleetTask[]): Promise<TaskResult[]> {
+  private async perform(stage: string, tasks: readonly PlanTask[]): Promise<TaskResult[]> {
     const results = await this.watch(stage, (onProgress) =>
       this.pool.run(tasks, (done) => onProgress(done, tasks.length)),
     );

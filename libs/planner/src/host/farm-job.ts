@@ -3,8 +3,8 @@ import { deserialize, serialize } from 'node:v8';
 import { Failure, VERSION } from '@baton/kernel';
 import type { FileSums } from '../files/named-files';
 import type { PlanningContext } from '../search/planning-context';
-import type { PoolTask } from '../search/perform-any';
-import type { TaskResult } from '../candidates/plan-task';
+
+import type { PlanTask, TaskResult } from '../candidates/plan-task';
 
 /** A trial in the queue. V8 serialises it, which keeps undefined and infinite values. */
 export interface FarmJob {
@@ -41,11 +41,11 @@ export function contextFrom(bytes: Buffer): PlanningContext {
   return deserialize(bytes) as PlanningContext;
 }
 
-export function packed(value: PoolTask | TaskResult): string {
+export function packed(value: PlanTask | TaskResult): string {
   return serialize(value).toString('base64');
 }
 
-export function unpacked<T extends PoolTask | TaskResult>(text: string): T {
+export function unpacked<T extends PlanTask | TaskResult>(text: string): T {
   return deserialize(Buffer.from(text, 'base64')) as T;
 }
 

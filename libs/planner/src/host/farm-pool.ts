@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '@baton/kernel';
-import type { TaskResult } from '../candidates/plan-task';
+import type { PlanTask, TaskResult } from '../candidates/plan-task';
 import { filesNamedIn, sumsOf } from '../files/named-files';
 import { type PlanningContext } from '../search/planning-context';
-import { type PoolTask } from '../search/perform-any';
+
 import { type TaskPool } from './task-pool';
 import { redisOptionsOf } from '@baton/transport';
 import { FlowProducer, Queue } from 'bullmq';
@@ -64,7 +64,7 @@ export class FarmPool implements TaskPool {
     this.flows.on('error', ignore);
   }
 
-  async run(tasks: readonly PoolTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
+  async run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
     const jobs = tasks.map((task) => this.jobOf(task));
     const results = new Map<string, TaskResult>();
     for (const { id } of jobs) this.open.add(id);
@@ -97,9 +97,9 @@ export class FarmPool implements TaskPool {
     this.redis.disconnect();
   }
 
-  private jobOf(task: PoolTask): OpenJob {
+  private jobOf(task: PlanTask): OpenJob {
     const { config } = this.context;
-    const paths = filesNamedIn(config, 'fleet' in task ? task.fleet : {}, task);
+    const paths = filesNamedIn(config, task.cluster);
     const files = Object.fromEntries(paths.map((path) => [path, this.sumOf(path)]));
     const data: FarmJob = { search: this.search.name, task: packed(task), files };
     return { id: jobIdOf(data), data };

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { type FileSums, sumsOf } from '../files/named-files';
 import { openThreads, type TaskPool } from './task-pool';
 import { type PlanningContext } from '../search/planning-context';
-import { type PoolTask } from '../search/perform-any';
+import type { PlanTask } from '../candidates/plan-task';
 import { Failure } from '@baton/kernel';
 import { redisOptionsOf } from '@baton/transport';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
@@ -73,7 +73,7 @@ class Trials {
     assertSameFiles(files);
     const pool = await this.poolFor(search, files);
     try {
-      const [result] = await pool.run([unpacked<PoolTask>(task)], () => undefined);
+      const [result] = await pool.run([unpacked<PlanTask>(task)], () => undefined);
       return packed(result!);
     } catch (error) {
       await this.close();

@@ -4,8 +4,9 @@ import { UsageError } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
 import { Failure } from '@baton/kernel';
 import { PolicyError } from '@baton/policies';
-import type { TaskResult } from '../candidates/plan-task';
-import { performAny, type PoolTask } from '../search/perform-any';
+import type { PlanTask, TaskResult } from '../candidates/plan-task';
+
+import { perform } from '../search/perform';
 import type { PlanningContext } from '../search/planning-context';
 
 /**
@@ -13,7 +14,7 @@ import type { PlanningContext } from '../search/planning-context';
  * the time of each.
  */
 export interface TaskPool {
-  run(tasks: readonly PoolTask[], onDone: (done: number) => void): Promise<TaskResult[]>;
+  run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<TaskResult[]>;
   close(): Promise<void>;
 }
 
@@ -30,7 +31,7 @@ export function openThreads(context: PlanningContext, threads: number): TaskPool
 class OneThread implements TaskPool {
   constructor(private readonly context: PlanningContext) {}
 
-  async run(tasks: readonly PoolTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
+  async run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
     return Promise.resolve(
       tasks.map((task, i) => {
         const measured = this.perform(task);
@@ -45,9 +46,9 @@ class OneThread implements TaskPool {
   }
 
   /** A run that is refused fails the plan, as in another thread. */
-  private perform(task: PoolTask): TaskResult {
+  private perform(task: PlanTask): TaskResult {
     try {
-      return performAny(this.context, task);
+      return perform(this.context, task);
     } catch (error) {
       const refusals = [UsageError, HardwareError, PolicyError];
       const isRefused = refusals.some((refusal) => error instanceof refusal);
@@ -68,7 +69,7 @@ class Threads implements TaskPool {
     private readonly most: number,
   ) {}
 
-  async run(tasks: readonly PoolTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
+  async run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
     while (this.workers.length < Math.min(this.most, tasks.length)) this.workers.push(this.start());
     const results: TaskResult[] = [];
     let next = 0;
@@ -95,7 +96,7 @@ class Threads implements TaskPool {
   }
 }
 
-function waitForAnswer(worker: Worker, task: PoolTask): Promise<TaskResult> {
+function waitForAnswer(worker: Worker, task: PlanTask): Promise<TaskResult> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
