@@ -10,6 +10,7 @@ import { hitRates, prefillSeconds } from './mooncake';
 import { pooledHitRates, pooledPrefillSeconds } from './mooncake-pool';
 import { timeBetweenTokens } from './mooncake-tbt';
 import { DOCS, PAGE } from './page';
+import { planRegret, planReversal } from './plan-regret';
 import { referenceChapter } from './reference/reference-report';
 import { servingPointsCsv } from './serving/scoreboard';
 import { servingReport } from './serving/serving';
@@ -70,7 +71,11 @@ async function main(): Promise<void> {
   const loop = h100ClosedLoop();
   const mooncake = [hitRates, pooledHitRates, prefillSeconds, pooledPrefillSeconds];
   const papers = [...mooncake, timeBetweenTokens, distserveLog, distserveMeans];
-  const findings = [...log.findings, ...loop.findings, ...papers.flatMap((bars) => bars())];
+  const plans = await withProgress('plans', (onProgress) => planRegret(onProgress));
+  const findings = [
+    ...[...log.findings, ...loop.findings, ...papers.flatMap((bars) => bars())],
+    ...[...plans, await planReversal()],
+  ];
   const notes = [log.note, loop.note];
   const serving = await withProgress('serving points', (onProgress) =>
     servingReport({ ...servingArguments(process.argv), onProgress }),
