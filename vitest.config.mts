@@ -12,7 +12,16 @@ const LONG = '{apps,libs,test}/**/*.long.spec.ts';
 /** They compare the whole with laws, oracles and itself. */
 const LAWS = ['conformance', 'invariants', 'vllm-scheduler'].map((name) => `test/${name}/**`);
 /** Each of these folders of test/ is a project of its own: it needs processes or tools. */
-const FOLDERS = ['e2e', 'measured', 'attacks', 'browser', 'prometheus', 'compose', 'validation'];
+const FOLDERS = [
+  'e2e',
+  'measured',
+  'attacks',
+  'browser',
+  'package',
+  'prometheus',
+  'compose',
+  'validation',
+];
 /** Their figures would differ beside other tests. */
 const ALONE = ['measured', 'attacks', 'browser', 'prometheus'];
 /** As many as there are cores; vitest leaves one idle. */

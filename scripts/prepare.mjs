@@ -23,6 +23,8 @@ const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.built');
 /** The live page and the bundles are not compiled file by file. */
 const WHOLE = [join(DIST, 'apps', 'ui'), join(DIST, 'bundles')];
+/** Has the guide too, which is built apart from the rest and may be missing. */
+const NOT_COMPILED = [...WHOLE, join(DIST, 'site')].map((folder) => `${folder}${sep}`);
 
 const sentence = refusal(process.versions.node);
 if (sentence !== undefined) fail(sentence);
@@ -111,11 +113,15 @@ function isOfTests(path) {
  */
 function orphans() {
   return filesBelow(DIST).filter((path) => {
-    if (!path.endsWith('.js') || WHOLE.some((folder) => path.startsWith(folder))) return false;
+    if (!isCompiled(path)) return false;
     const source = join(ROOT, relative(DIST, path));
     const sources = [source, source.replace(/\.js$/, '.ts')];
     return isOfTests(source) || !sources.some(existsSync);
   });
+}
+
+function isCompiled(path) {
+  return path.endsWith('.js') && !NOT_COMPILED.some((folder) => path.startsWith(folder));
 }
 
 function filesBelow(folder) {

@@ -65,6 +65,10 @@ export const SUITES = {
     install: chromiumOnPath,
     lanes: () => [[guide(), vitest('browser')]],
   },
+  package: {
+    what: 'the npm package, packed, installed into an empty folder, and its commands (npm)',
+    lanes: () => [[vitest('package')]],
+  },
   prometheus: {
     what: 'our rules and boards in promtool and Prometheus (Debian: prometheus)',
     install: prometheusOnPath,

@@ -6,6 +6,7 @@ import {
   lines,
   mean,
   perEngine,
+  perEvent,
   perStage,
   quantiles,
   rate,
@@ -31,7 +32,7 @@ export function healthBoard() {
               bad: 0.5,
               description: 'Number of engines that take requests.',
             },
-            'max(sum by (instance) (baton:engines{state="ready"}))',
+            'sum(max by (namespace, job) (sum by (namespace, job, instance) (baton:engines{state="ready"})))',
           ),
           stat(
             'Engines lost',
@@ -41,7 +42,7 @@ export function healthBoard() {
               bad: 3,
               description: 'Number of engines that left without a drain since the API started.',
             },
-            'sum(max by (stage) (baton:engines_lost_total))',
+            'sum(max by (namespace, job, stage) (baton:engines_lost_total))',
           ),
           stat(
             'Worker restarts',
@@ -51,7 +52,7 @@ export function healthBoard() {
               bad: 3,
               description: 'Number of worker processes that ended and were started again.',
             },
-            'sum(max by (engine, replica) (baton:worker_restarts_total))',
+            'sum(max by (namespace, job, engine, replica) (baton:worker_restarts_total))',
           ),
           stat(
             'Lost blocks',
@@ -61,7 +62,7 @@ export function healthBoard() {
               bad: 1,
               description: 'KV blocks without an owner. Any other value than 0 is a bug.',
             },
-            'sum(max by (engine, replica) (baton:kv_lost_blocks))',
+            'sum(max by (namespace, job, engine, replica) (baton:kv_lost_blocks))',
           ),
           stat(
             'Lost sequences',
@@ -251,7 +252,10 @@ export function healthBoard() {
             },
             [
               {
-                expr: 'rate(baton:api_event_loop_busy_seconds_total[$__rate_interval]) / rate(baton:api_event_loop_turns_total[$__rate_interval])',
+                expr: perEvent(
+                  'rate(baton:api_event_loop_busy_seconds_total[$__rate_interval])',
+                  'rate(baton:api_event_loop_turns_total[$__rate_interval])',
+                ),
                 legend: 'api {{instance}}',
               },
             ],
@@ -265,7 +269,7 @@ export function healthBoard() {
             },
             [
               {
-                expr: 'histogram_quantile(0.99, sum by (le) (rate(baton:api_accept_to_request_seconds_bucket[$__rate_interval])))',
+                expr: 'histogram_quantile(0.99, sum by (le) (rate(baton:api_accept_to_request_seconds_bucket[$__rate_interval]))) >= 0',
                 legend: 'until handled, p99',
               },
             ],

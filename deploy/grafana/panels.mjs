@@ -19,34 +19,52 @@ import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-s
 const SOURCE = { type: 'prometheus', uid: '${DS_PROMETHEUS}' };
 const WIDTH = 24;
 export const MODEL = 'model_name=~"$model_name"';
+/** The cluster that the board shows: its API, and the page of each worker process. */
+const CLUSTER = 'namespace=~"$namespace",job=~"$job(-worker)?"';
+const SELECTORS = /\b((?:vllm|baton):\w+|(?:http|process)_\w+)(?:\{([^}]*)\})?/g;
 const QUANTILES = [0.5, 0.9, 0.99];
 
 /**
- * A number of engines by stage, which vLLM's families lack. Each engine counts once, for any number
- * of pages.
+ * A number of each engine with its stage, which vLLM's families lack. Each engine counts once, for
+ * any number of pages.
  */
-export const byStage = (expression, how = 'sum') =>
-  `${how} by (stage) (max by (stage, engine, replica) (${expression} * on (instance, engine, replica) group_left (stage) baton:engine_info))`;
-
 export const byEngine = (expression) =>
-  `max by (stage, engine, replica) (${expression} * on (instance, engine, replica) group_left (stage) baton:engine_info)`;
+  `max by (namespace, job, stage, engine, replica) (${expression} * on (namespace, job, instance, engine, replica) group_left (stage) baton:engine_info)`;
+
+export const byStage = (expression) => `sum by (stage) (${byEngine(expression)})`;
+
+/** A share of rates: 0 without traffic. */
+export const share = (part, whole) => `${part} / (${whole} > 0) or 0 * ${whole}`;
+
+/** A mean of what happens at these rates: no value without traffic. */
+export const perEvent = (sum, count) => `${sum} / (${count} > 0)`;
 
 export const rate = (name, labels = MODEL) => `rate(${name}{${labels}}[$__rate_interval])`;
 
+/** Without traffic a quantile is NaN, which the comparison leaves out. */
 export const quantiles = (family) =>
   QUANTILES.map((quantile) => ({
-    expr: `histogram_quantile(${quantile}, sum by (le) (${rate(`${family}_bucket`)}))`,
+    expr: `histogram_quantile(${quantile}, sum by (le) (${rate(`${family}_bucket`)})) >= 0`,
     legend: `p${quantile * 100}`,
   }));
 
 export const mean = (family, by, labels = MODEL) => {
   const sum = (part) => `sum${by ? ` by (${by})` : ''} (${rate(`${family}_${part}`, labels)})`;
-  return `${sum('sum')} / ${sum('count')}`;
+  return perEvent(sum('sum'), sum('count'));
 };
+
+/** The query with every series selected by namespace and job: other servers have the same names. */
+function ofCluster(expr) {
+  return expr.replace(SELECTORS, (_all, name, labels) => {
+    return `${name}{${labels === undefined ? CLUSTER : `${CLUSTER},${labels}`}}`;
+  });
+}
 
 function queries(builder, targets) {
   targets.forEach(({ expr, legend }, index) => {
-    const query = new DataqueryBuilder().expr(expr).refId(String.fromCharCode(65 + index));
+    const query = new DataqueryBuilder()
+      .expr(ofCluster(expr))
+      .refId(String.fromCharCode(65 + index));
     builder.withTarget(legend === undefined ? query : query.legendFormat(legend));
   });
   return builder;
@@ -77,7 +95,7 @@ export function lines(title, to, targets) {
  */
 export function stat(title, to, expr) {
   const { unit, description, warn, bad } = typeof to === 'string' ? { unit: to } : to;
-  const panel = new StatBuilder().title(title).unit(unit).datasource(SOURCE);
+  const panel = new StatBuilder().title(title).unit(unit).datasource(SOURCE).noValue('–');
   panel
     .span(4)
     .height(4)
@@ -112,7 +130,11 @@ export function heatmap(title, description, expr) {
     .span(8)
     .height(8);
   panel.withTarget(
-    new DataqueryBuilder().expr(expr).legendFormat('{{le}}').format('heatmap').refId('A'),
+    new DataqueryBuilder()
+      .expr(ofCluster(expr))
+      .legendFormat('{{le}}')
+      .format('heatmap')
+      .refId('A'),
   );
   return panel;
 }
@@ -123,16 +145,13 @@ export function dashboard({ uid, title, description, rows }) {
   board.withVariable(
     new DatasourceVariableBuilder('DS_PROMETHEUS').label('Prometheus').type('prometheus'),
   );
+  const job = variable('job', 'Job', 'label_values(baton:engine_info, job)');
+  board.withVariable(job.current({ text: 'baton', value: 'baton' }));
   board.withVariable(
-    new QueryVariableBuilder('model_name')
-      .label('Model')
-      .datasource(SOURCE)
-      .query('label_values(vllm:num_requests_running, model_name)')
-      .refresh(2)
-      .includeAll(true)
-      .allValue('.*')
-      .current({ text: 'All', value: '$__all' }),
+    withAll('namespace', 'Namespace', 'label_values(baton:engine_info, namespace)'),
   );
+  const models = 'label_values(vllm:num_requests_running{job="$job"}, model_name)';
+  board.withVariable(withAll('model_name', 'Model', models));
   // Built row by row: panels fill a line of 24 columns and break to the next.
   let top = 0;
   for (const { name, panels } of rows) {
@@ -140,6 +159,15 @@ export function dashboard({ uid, title, description, rows }) {
     top = placed(board, panels, top + 1);
   }
   return board.build();
+}
+
+function variable(name, label, query) {
+  return new QueryVariableBuilder(name).label(label).datasource(SOURCE).query(query).refresh(2);
+}
+
+function withAll(name, label, query) {
+  const current = { text: 'All', value: '$__all' };
+  return variable(name, label, query).includeAll(true).allValue('.*').current(current);
 }
 
 function placed(board, panels, from) {

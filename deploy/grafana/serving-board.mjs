@@ -8,9 +8,11 @@ import {
   mean,
   MODEL,
   perEngine,
+  perEvent,
   perStage,
   quantiles,
   rate,
+  share,
   stat,
 } from './panels.mjs';
 
@@ -43,7 +45,10 @@ function slo() {
         description:
           'Share of the answered requests that meet the limits goodput_ttft and goodput_tpot. Red below 90 %.',
       },
-      `sum(${rate('baton:requests_good_total')}) / sum(${rate('vllm:request_success_total')})`,
+      perEvent(
+        `sum(${rate('baton:requests_good_total')})`,
+        `sum(${rate('vllm:request_success_total')})`,
+      ),
     ),
     stat(
       'TTFT p99',
@@ -75,7 +80,7 @@ function slo() {
         bad: 0.05,
         description: 'Share of the HTTP answers with a 5xx status. Red from 5 %.',
       },
-      'sum(rate(http_requests_total{status="5xx"}[$__rate_interval])) / sum(rate(http_requests_total[$__rate_interval])) or vector(0)',
+      'sum(rate(http_requests_total{status="5xx"}[$__rate_interval])) / (sum(rate(http_requests_total[$__rate_interval])) > 0) or vector(0)',
     ),
     stat(
       'Completed requests',
@@ -165,7 +170,10 @@ function time() {
       },
       [
         {
-          expr: `${byStage(rate('vllm:iteration_tokens_total_sum'))} / ${byStage(rate('vllm:iteration_tokens_total_count'))}`,
+          expr: perEvent(
+            byStage(rate('vllm:iteration_tokens_total_sum')),
+            byStage(rate('vllm:iteration_tokens_total_count')),
+          ),
           ...perStage,
         },
       ],
@@ -186,7 +194,10 @@ function time() {
       },
       [
         {
-          expr: `${byStage(rate('vllm:prefix_cache_hits_total'))} / ${byStage(rate('vllm:prefix_cache_queries_total'))}`,
+          expr: share(
+            byStage(rate('vllm:prefix_cache_hits_total')),
+            byStage(rate('vllm:prefix_cache_queries_total')),
+          ),
           ...perStage,
         },
       ],
@@ -200,7 +211,10 @@ function time() {
       },
       [
         {
-          expr: `${byStage(rate('vllm:request_num_preemptions_sum'))} / ${byStage(rate('vllm:request_num_preemptions_count'))}`,
+          expr: share(
+            byStage(rate('vllm:request_num_preemptions_sum')),
+            byStage(rate('vllm:request_num_preemptions_count')),
+          ),
           ...perStage,
         },
       ],

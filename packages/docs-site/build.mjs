@@ -1,5 +1,5 @@
-// Builds docs/ into dist/site. The generator is a package of its own, installed on first use, so
-// that `npm ci` of Baton stays small.
+// Builds docs/ into dist/site, and its server, dist/serve-site.mjs. The generator is a package of
+// its own, installed on first use, so that `npm ci` of Baton stays small.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -23,10 +23,18 @@ rmSync(join(pages, 'README.md'));
 // The first page of the guide is also that of the site.
 cpSync(join(pages, 'start.md'), join(pages, 'index.md'));
 run(process.execPath, [vitepress, 'build', here]);
+await bundleServer();
 say('built. Open dist/site/index.html, or serve it with `bin/baton docs`.');
 
 function say(sentence) {
   process.stdout.write(`docs:site: ${sentence}\n`);
+}
+
+async function bundleServer() {
+  const { rolldown } = await import('rolldown');
+  const server = await rolldown({ input: join(here, 'serve.mjs'), platform: 'node' });
+  await server.write({ file: join(here, '../../dist/serve-site.mjs'), format: 'esm' });
+  await server.close();
 }
 
 /** Hides the output of the command: a failure is one sentence. */

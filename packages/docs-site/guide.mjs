@@ -281,6 +281,12 @@ export const GUIDE = [
         'Every option with unit, range and default.',
         everyone,
       ),
+      page(
+        'versions',
+        'Versions',
+        'What is public, and what the numbers of versions promise.',
+        everyone,
+      ),
       page('metrics', 'Metrics', 'Every metric of the API and the workers.', platform),
       page(
         'compatibility',

@@ -67,8 +67,8 @@ async function oneHost(engine, cleanups) {
     prometheus: `http://127.0.0.1:${prometheusPort}`,
   };
   cleanups.push(() => project.down());
-  const isUp = await step('compose up --scale prefill=2 --scale decode=3 is healthy', async () => {
-    await project.up(SERVICES, SCALE);
+  const isUp = await step('compose up starts 2P3D, and is healthy', async () => {
+    await project.up(SERVICES, {});
     await project.healthy(EVERY);
   });
   if (!isUp) return say(await project.state());
@@ -106,7 +106,7 @@ async function secrets(engine, cleanups) {
   cleanups.push(() => project.down());
   await step('REDIS_PASSWORD and BATON_API_KEYS are required', async () => {
     await project.up(['redis', 'api', 'prefill', 'decode'], {});
-    await project.healthy({ redis: 1, api: 1, prefill: 1, decode: 1 });
+    await project.healthy({ redis: 1, api: 1, ...SCALE });
     const [redis] = await project.containers('redis');
     const words = ['exec', '--env', 'REDISCLI_AUTH=', redis, 'redis-cli', 'ping'];
     expectThat(/NOAUTH/.test(await project.docker(words)), 'Redis answers without the password');

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -176,6 +177,26 @@ describe('a source tree without its packages', () => {
     const outcome = await prepare({ asOrdinaryUser: true });
     chmodSync(tree, 0o755);
     expectSentence(outcome, `${tree} cannot be written (EACCES): run`);
+  });
+});
+
+describe('a built tree', () => {
+  it('loses the compiled files whose source is gone, but not the guide', async () => {
+    const tree = copyTree();
+    cpSync(join(ROOT, '.swcrc'), join(tree, '.swcrc'));
+    mkdirSync(join(tree, 'node_modules'));
+    cpSync(join(tree, 'package-lock.json'), join(tree, 'node_modules', '.package-lock.json'));
+    const [page, orphan] = ['site/assets/page.js', 'libs/kernel/src/gone.js'];
+    for (const name of ['apps/ui/index.html', 'bundles/commands.js', page, orphan, '.built']) {
+      mkdirSync(dirname(join(tree, 'dist', name)), { recursive: true });
+      writeFileSync(join(tree, 'dist', name), '');
+    }
+    program('npm', 'exit 0');
+    const env = { PATH: join(folder, 'bin') };
+    expect(await prepare({ env })).toMatchObject({ code: 0, stderr: 'Building ...\n' });
+    expect(existsSync(join(tree, 'dist', orphan))).toBe(false);
+    expect(existsSync(join(tree, 'dist', page))).toBe(true);
+    expect(await prepare({ env })).toMatchObject({ code: 0, stderr: '' });
   });
 });
 

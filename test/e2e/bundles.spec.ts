@@ -3,6 +3,7 @@ import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { VERSION } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -38,11 +39,11 @@ describe('the bundles of the build', () => {
     const copy = join(mkdtempSync(join(tmpdir(), 'bundle-')), 'commands.js');
     copyFileSync(join(BUNDLES, 'commands.js'), copy);
     expect(isRefused(copy)).toBe('undefined');
-    expect(version(copy)).toBe('0.1.0\n');
+    expect(version(copy)).toBe(`${VERSION}\n`);
     const code = readFileSync(join(BUNDLES, 'commands.js.code'));
     writeFileSync(`${copy}.code`, code.subarray(0, code.length / 2));
     expect(isRefused(copy)).toBe('true');
-    expect(version(copy)).toBe('0.1.0\n');
+    expect(version(copy)).toBe(`${VERSION}\n`);
   });
 });
 

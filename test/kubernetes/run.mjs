@@ -56,6 +56,7 @@ async function onAControlPlane() {
   if (plane === undefined) return;
   try {
     await step('the kinds of the Prometheus operator are installed', () => withOperator(plane));
+    await step('pods must be restricted', () => restricts(plane));
     for (const overlay of readdirSync(OVERLAYS)) {
       await step(`the API server accepts ${overlay}`, () => appliesWhole(plane, overlay));
       if (overlay === AUTOSCALED) {
@@ -66,6 +67,11 @@ async function onAControlPlane() {
   } finally {
     await plane.stop();
   }
+}
+
+/** From now on the API server admits only pods of the Pod Security Standard "restricted". */
+async function restricts({ kubectl }) {
+  await kubectl(['label', 'namespace', 'default', 'pod-security.kubernetes.io/enforce=restricted']);
 }
 
 async function withOperator(plane) {

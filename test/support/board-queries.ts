@@ -119,6 +119,8 @@ export function filledIn(expr: string, model: string): string {
   return expr
     .replaceAll(/\$__(rate_)?interval/g, '10s')
     .replaceAll('$__range', '60s')
+    .replaceAll('$namespace', '.*')
+    .replaceAll('$job', 'baton')
     .replaceAll(/\$(model_name|Deployment_id)/g, model);
 }
 

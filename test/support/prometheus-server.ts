@@ -45,6 +45,7 @@ export class PrometheusServer {
         `--config.file=${file}`,
         `--storage.tsdb.path=${join(folder, 'data')}`,
         `--web.listen-address=127.0.0.1:${port}`,
+        '--enable-feature=exemplar-storage',
       ],
       { stdio: ['ignore', 'pipe', 'pipe'] },
     );

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { configKeys, envName } from '@baton/config';
 import { parseTopology } from '@baton/policies';
 import { describe, expect, it } from 'vitest';
@@ -8,16 +8,31 @@ import { filesBelow, foldersIn, read, ROOT } from './repository';
 
 type Labels = Readonly<Record<string, string>>;
 
+interface Selector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly { readonly key: string; readonly values: string[] }[];
+}
+
 interface Probe {
   readonly httpGet?: { readonly path: string; readonly port: string };
   readonly tcpSocket?: { readonly port: string };
 }
 
+interface SecurityContext {
+  readonly runAsNonRoot?: boolean;
+  readonly seccompProfile?: { readonly type: string };
+  readonly allowPrivilegeEscalation?: boolean;
+  readonly readOnlyRootFilesystem?: boolean;
+  readonly capabilities?: { readonly drop?: readonly string[]; readonly add?: readonly string[] };
+}
+
 interface Container {
   readonly image: string;
+  readonly securityContext?: SecurityContext;
+  readonly resources?: { readonly limits?: Labels };
   readonly args: readonly string[];
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly env?: readonly { readonly name: string }[];
+  readonly env?: readonly { readonly name: string; readonly value?: string }[];
   readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
   readonly startupProbe?: Probe;
   readonly livenessProbe?: Probe;
@@ -34,7 +49,10 @@ interface Manifest {
     readonly selector?: Labels & { readonly matchLabels?: Labels };
     readonly template?: {
       readonly metadata: { readonly labels: Labels };
-      readonly spec: { readonly containers: readonly [Container] };
+      readonly spec: {
+        readonly containers: readonly [Container];
+        readonly securityContext?: SecurityContext;
+      };
     };
     readonly ports?: readonly { readonly name: string; readonly targetPort: string }[];
     readonly endpoints?: readonly { readonly port: string }[];
@@ -42,7 +60,11 @@ interface Manifest {
     readonly metrics?: readonly {
       readonly external: { readonly metric: { readonly name: string } };
     }[];
-    readonly groups?: unknown;
+    readonly podSelector?: Selector;
+    readonly ingress?: readonly {
+      readonly from?: readonly { readonly podSelector: Selector }[];
+      readonly ports: readonly { readonly port: string }[];
+    }[];
   };
 }
 
@@ -52,8 +74,10 @@ interface Kustomization {
   readonly replicas?: readonly { readonly name: string; readonly count: number }[];
   readonly configMapGenerator?: readonly {
     readonly name: string;
-    readonly literals: readonly string[];
+    readonly literals?: readonly string[];
+    readonly files?: readonly string[];
   }[];
+  readonly generatorOptions?: { readonly labels?: Labels };
 }
 
 const OVERLAYS = foldersIn('deploy/k8s/overlays');
@@ -82,12 +106,16 @@ function composed(folder: string): Manifest[] {
     if (target === undefined) throw new Error(`no Deployment ${name} for ${folder}`);
     target.spec.replicas = count;
   }
-  const generated = configMapGenerator.map(({ name, literals }) => ({
+  const { labels = {} } = own.generatorOptions ?? {};
+  const generated = configMapGenerator.map(({ name, literals = [], files = [] }) => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name },
+    metadata: { name, labels },
     spec: {},
-    data: Object.fromEntries(literals.map((literal) => literal.split('=') as [string, string])),
+    data: Object.fromEntries([
+      ...literals.map((literal) => literal.split('=') as [string, string]),
+      ...files.map((path) => [basename(path), read(join(folder, path))] as const),
+    ]),
   }));
   return [...manifests, ...generated];
 }
@@ -108,7 +136,13 @@ function covers(selector: Labels, labels: Labels): boolean {
 }
 
 function isBaton({ image }: Container): boolean {
-  return image === 'baton';
+  return /^baton(:|$)/.test(image);
+}
+
+function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
+  const isIn = ({ key, values }: { key: string; values: string[] }): boolean =>
+    values.includes(labels[key] ?? '');
+  return covers(matchLabels, labels) && matchExpressions.every(isIn);
 }
 
 describe('deploy/k8s', () => {
@@ -121,12 +155,10 @@ describe('deploy/k8s', () => {
     expect(files.filter((path) => !listed.includes(path))).toEqual([]);
   });
 
-  it('has the rules of Prometheus unchanged', () => {
-    const rule = manifestsOf(read('deploy/k8s/components/monitoring/rules.yaml'))[0];
-    const groups = filesBelow('deploy/prometheus/rules')
-      .sort()
-      .flatMap((path) => (parse(read(path)) as { groups: unknown[] }).groups);
-    expect(rule?.spec.groups).toEqual(groups);
+  it('has the rules of Prometheus unchanged (node deploy/prometheus/build.mjs)', () => {
+    const build = [join(ROOT, 'deploy/prometheus/build.mjs'), '--print'];
+    const { stdout } = spawnSync(process.execPath, build, { encoding: 'utf8' });
+    expect(read('deploy/k8s/components/monitoring/rules.yaml')).toBe(stdout);
   });
 
   it('uses the metrics that the adapter makes of ours', () => {
@@ -139,7 +171,9 @@ describe('deploy/k8s', () => {
     );
     expect([...new Set(asked)].sort()).toEqual(externalRules.map(({ name }) => name.as).sort());
     const known = `${read('docs/metrics.md')}${read('deploy/prometheus/rules/baton.recording.yml')}`;
-    for (const { seriesQuery } of externalRules) expect(known).toContain(seriesQuery);
+    for (const { seriesQuery } of externalRules) {
+      expect(known).toContain(seriesQuery.replace(/\{.*/, ''));
+    }
   });
 });
 
@@ -184,6 +218,56 @@ describe.each(OVERLAYS)('deploy/k8s/overlays/%s', (overlay) => {
     }
   });
 
+  it('passes the Pod Security Standard "restricted", and limits every container', () => {
+    for (const { spec } of deployments) {
+      const { containers, securityContext } = spec.template!.spec;
+      expect(securityContext).toMatchObject({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      for (const container of containers) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+        const limits = container.resources?.limits ?? {};
+        expect(Object.keys(limits).sort()).toEqual(['cpu', 'memory']);
+      }
+    }
+  });
+
+  it('lets only its own pods reach Redis, with a password that no manifest holds', () => {
+    const policies = of('NetworkPolicy');
+    for (const { spec } of deployments) {
+      const { labels } = spec.template!.metadata;
+      const [policy, ...others] = policies.filter((each) =>
+        selects(each.spec.podSelector!, labels),
+      );
+      expect(others).toEqual([]);
+      const ports = spec.template!.spec.containers[0].ports.map(({ name }) => name);
+      const [rule] = policy?.spec.ingress ?? [];
+      expect(rule?.ports.map(({ port }) => port)).toEqual(ports);
+      const isRedis = labels['app.kubernetes.io/component'] === 'redis';
+      const from = [{ podSelector: { matchLabels: { 'app.kubernetes.io/name': 'baton' } } }];
+      expect(rule?.from).toEqual(isRedis ? from : undefined);
+      const password = { secretKeyRef: { name: 'baton-redis', key: 'password' } };
+      const { env = [] } = spec.template!.spec.containers[0];
+      expect(env).toContainEqual({ name: 'REDIS_PASSWORD', valueFrom: password });
+      const url = 'redis://:$(REDIS_PASSWORD)@baton-redis:6379';
+      if (!isRedis) expect(env).toContainEqual({ name: 'REDIS_URL', value: url });
+    }
+    expect(of('Secret')).toEqual([]);
+  });
+
+  it('names its image in one place', () => {
+    const list = parse(read(`deploy/k8s/overlays/${overlay}/kustomization.yaml`)) as Kustomization;
+    expect(list.components).toContain('../../components/image');
+    const images = deployments.map(({ spec }) => spec.template!.spec.containers[0].image);
+    const own = new Set(images.filter((image) => !image.startsWith('redis:')));
+    expect(own.size).toBe(1);
+  });
+
   it('probes every container, and allows one disruption of each kind at a time', () => {
     for (const { spec } of deployments) {
       const [container] = spec.template!.spec.containers;
@@ -202,7 +286,7 @@ describe.each(OVERLAYS)('deploy/k8s/overlays/%s', (overlay) => {
     const compose = parse(read('docker-compose.yml'), { merge: true }) as {
       services: Record<string, { command?: readonly string[] }>;
     };
-    const known = [...configKeys().map(envName), 'REDIS_URL'];
+    const known = [...configKeys().map(envName), 'REDIS_URL', 'REDIS_PASSWORD'];
     const settings = of('ConfigMap').filter((map) => /settings|topology/.test(nameOf(map)));
     expect(known).toEqual(
       expect.arrayContaining(settings.flatMap(({ data = {} }) => Object.keys(data))),
@@ -229,6 +313,9 @@ describe.each(OVERLAYS)('deploy/k8s/overlays/%s', (overlay) => {
   });
 
   it('is scraped at ports of its services, and scales its own deployments', () => {
+    for (const { metadata } of [...of('ServiceMonitor'), ...of('PrometheusRule')]) {
+      expect(metadata.labels).toMatchObject({ release: 'kube-prometheus-stack' });
+    }
     for (const { spec, metadata } of of('ServiceMonitor')) {
       const services = of('Service').filter((service) =>
         covers(spec.selector?.matchLabels ?? {}, service.metadata.labels ?? {}),

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { ownBoardQueries, ownRules } from '../support/board-queries';
+import { metricsIn, ownBoardQueries, ownRules } from '../support/board-queries';
 import { filesBelow, read, readJson, ROOT } from './repository';
 
 const TESTS = filesBelow('deploy/prometheus/tests');
@@ -20,6 +20,21 @@ describe('deploy/prometheus', () => {
     const alerts = ownRules().filter(({ alert }) => alert !== undefined);
     const silent = alerts.filter(({ annotations = {} }) => !annotations['description']);
     expect(silent.map(({ alert }) => alert)).toEqual([]);
+  });
+
+  it('selects only series of its job, and keeps their namespaces apart', () => {
+    const recorded = ownRules().flatMap(({ record }) => record ?? []);
+    const rules = ownRules().map(({ expr }) => expr);
+    const loose = rules.flatMap((expr) =>
+      [...expr.matchAll(/\b((?:vllm|baton|stage|cluster):[\w:]+|http_\w+|up)\b(?!\{job="baton")/g)]
+        .map(([name]) => name)
+        .filter((name) => !recorded.includes(name)),
+    );
+    expect(loose).toEqual([]);
+    const merging = rules.filter((expr) =>
+      /(by|on) \((?!namespace, job)|\b(sum|max|avg)\(/.test(expr),
+    );
+    expect(merging).toEqual([]);
   });
 
   it('finds containers by the names of their services, at the ports they serve', () => {
@@ -50,6 +65,23 @@ describe('deploy/grafana', () => {
     const made = JSON.parse(stdout) as Record<string, string>;
     expect(Object.keys(made).sort()).toEqual(BOARDS.map((path) => basename(path)).sort());
     for (const path of BOARDS) expect(read(path)).toBe(made[basename(path)]);
+  });
+
+  it('shows series of one job and of the chosen namespaces alone', () => {
+    const selected = /\{namespace=~"\$namespace",job=~"\$job\(-worker\)\?"/;
+    for (const { expr } of ownBoardQueries()) {
+      for (const name of metricsIn(expr)) {
+        const uses = expr.split(name).slice(1);
+        expect(uses.filter((rest) => !/^\w/.test(rest) && rest.search(selected) !== 0)).toEqual([]);
+      }
+    }
+  });
+
+  it('shows a number or nothing without traffic: no query divides by a rate that may be 0', () => {
+    const asked = ownBoardQueries().map(({ expr }) => expr);
+    expect(asked.filter((expr) => expr.includes(' / '))).not.toEqual([]);
+    expect(asked.filter((expr) => / \/ (?!\(.* > 0\))/.test(expr))).toEqual([]);
+    expect(asked.filter((expr) => /^histogram_quantile(?!.* >= 0$)/.test(expr))).toEqual([]);
   });
 
   it('has panels side by side, each with a title and a query of its own name', () => {

@@ -9,6 +9,9 @@ import { read, ROOT } from './repository';
 interface Service {
   readonly build?: { readonly dockerfile: string };
   readonly container_name?: string;
+  readonly scale?: string;
+  readonly cpus?: number;
+  readonly mem_limit?: string;
   readonly ports?: readonly string[];
   readonly command?: readonly string[] | string;
   readonly environment?: Readonly<Record<string, string>>;
@@ -50,6 +53,22 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('starts the topology that it reports, without --scale', () => {
+    const counts = { prefill: '${PREFILL_ENGINES:-2}', decode: '${DECODE_ENGINES:-3}' };
+    expect([prefill?.scale, decode?.scale]).toEqual([counts.prefill, counts.decode]);
+    for (const service of [api, prefill, decode]) {
+      const topology = service?.environment?.['BATON_TOPOLOGY'];
+      expect(topology).toBe(`${counts.prefill}P${counts.decode}D`);
+    }
+  });
+
+  it('limits memory and CPU of every service', () => {
+    for (const [name, service] of Object.entries(compose.services)) {
+      expect(service.cpus, name).toBe(1);
+      expect(service.mem_limit, name).toMatch(/^\d+[mg]$/);
+    }
+  });
+
   it('checks the health of every service', () => {
     for (const service of [redis, api, prefill, decode, prometheus, grafana]) {
       expect(service?.healthcheck).toBeDefined();
@@ -84,10 +103,13 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('shows boards to all visitors, read-only', () => {
+  it('shows boards to all visitors, read-only, and has no admin with a default password', () => {
     expect(grafana?.environment).toMatchObject({
       GF_AUTH_ANONYMOUS_ENABLED: 'true',
       GF_AUTH_ANONYMOUS_ORG_ROLE: 'Viewer',
+      GF_AUTH_DISABLE_LOGIN_FORM: 'true',
+      GF_AUTH_BASIC_ENABLED: 'false',
+      GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION: 'true',
     });
   });
 
@@ -142,6 +164,12 @@ describe('the Dockerfile', () => {
     expect(lines).toEqual(
       expect.arrayContaining(['USER node', 'ENTRYPOINT ["node", "bin/baton"]']),
     );
+  });
+
+  it('holds no Redis: a container alone runs in one process', () => {
+    const lines = read('deploy/docker/Dockerfile').split('\n');
+    expect(lines).toContain('CMD ["up", "--broker", "in-process"]');
+    expect(lines.filter((line) => /apt-get|redis-server/.test(line))).toEqual([]);
   });
 
   it('reports its health, within the image and without a Node process', () => {

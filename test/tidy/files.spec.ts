@@ -1,6 +1,5 @@
-import { VERSION } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
-import { allFiles, foldersIn, isCode, occurrences, read, readJson } from './repository';
+import { allFiles, foldersIn, isCode, occurrences, read } from './repository';
 
 const files = allFiles();
 const code = files.filter(isCode);
@@ -47,10 +46,6 @@ describe('the house', () => {
       `libs/${lib}/README.md`,
     ]);
     expect(needed.filter((path) => !files.includes(path))).toEqual([]);
-  });
-
-  it('prints the version of the manifest', () => {
-    expect(VERSION).toBe((readJson('package.json') as { version: string }).version);
   });
 
   it('keeps download addresses out of the lock file', () => {

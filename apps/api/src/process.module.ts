@@ -1,5 +1,5 @@
 import type { BatonConfig } from '@baton/config';
-import { type Logger, moduleLogger } from '@baton/telemetry';
+import { type Logger, moduleLogger, registryWithExemplars } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { LiveMembership } from '@baton/engine-host';
 import { type DynamicModule, Global, Module, type Provider, Scope } from '@nestjs/common';
@@ -44,7 +44,7 @@ export class ProcessModule {
         { provide: KnownRoutes, useValue: routes },
         { provide: AdminKey, useValue: adminKey },
         // The metrics of this process. A test has several processes in one.
-        { provide: Registry, useFactory: () => new Registry() },
+        { provide: Registry, useFactory: () => registryFor(config) },
         loggerProvider(logger),
       ],
       exports: [
@@ -61,6 +61,10 @@ export class ProcessModule {
       ],
     };
   }
+}
+
+function registryFor({ otlpTracesEndpoint }: BatonConfig): Registry {
+  return otlpTracesEndpoint === undefined ? new Registry() : registryWithExemplars();
 }
 
 /**

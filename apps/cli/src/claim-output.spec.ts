@@ -21,6 +21,11 @@ describe('the output folder', () => {
     claimFolder(undefined, '--out');
   });
 
+  it('is created for a single file', () => {
+    claimFile(join(folder, 'a', 'b', 'profile.yaml'), '--out');
+    expect(readdirSync(join(folder, 'a', 'b'))).toEqual([]);
+  });
+
   it('keeps an existing file', () => {
     const [old, fresh] = [join(folder, 'old'), join(folder, 'new')];
     writeFileSync(old, 'old');

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Failure, makeFolder, reasonOf } from '@baton/kernel';
 
 /**
@@ -18,10 +18,14 @@ export function claimFolder(folder: string | undefined, flag: string): void {
   }
 }
 
-/** Like `claimFolder`, for a single file; its content stays until the result is written. */
+/**
+ * Like `claimFolder`, for a single file, whose folder it creates. The content of an existing file
+ * stays until the result is written.
+ */
 export function claimFile(path: string | undefined, flag: string): void {
   if (path === undefined) return;
   try {
+    makeFolder(dirname(path));
     if (existsSync(path)) closeSync(openSync(path, 'a'));
     else tryFile(path);
   } catch (error) {

@@ -1,2 +1,2 @@
-/** Baton's own version, as the root manifest has it. */
+/** Baton's own version. `npm version` writes it (scripts/write-version.mjs). */
 export const VERSION = '0.1.0';

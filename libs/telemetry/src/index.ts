@@ -21,6 +21,7 @@ export {
   exposed,
   familiesOf,
   familyOf,
+  hasExemplars,
   histogramSamples,
   type Labels,
   mergedFamilies,
@@ -28,6 +29,7 @@ export {
   type MetricSample,
   readAtScrape,
   readNumber,
+  registryWithExemplars,
 } from './metrics/registry';
 export { acceptedAt } from './metrics/vllm-families';
 export { contextOfTraceparent, timeOf, traceparentOf } from './tracing/trace-context';

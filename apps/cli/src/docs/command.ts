@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import type { Finish } from '../commands';
 
 const EXAMPLES = `
-The first run installs the generator (VitePress, 130 MiB, below packages/docs-site) and builds the
-pages. Later runs need no network.
+An installed package has the built guide. In a checkout the first run installs the generator
+(VitePress, 130 MiB, below packages/docs-site) and builds the pages. Later runs need no network.
 
 Examples:
   baton docs               Serve the guide on http://127.0.0.1:8010
-  baton docs --build       Build it again first, after a change of docs/`;
+  baton docs --build       Build it again first, after a change of docs/ in a checkout`;
 
 interface DocsFlags {
   readonly port: string;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { optionalFolder, UsageError } from '@baton/config';
 import { Failure } from '@baton/kernel';
 import { claimPort } from '@baton/supervisor';
@@ -21,17 +21,20 @@ export async function serveDocs(port: string, mustBuild: boolean): Promise<numbe
   if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535) {
     throw new UsageError(`--port ${port} is not a port. Use a number from 1 to 65535.`);
   }
-  const folder = optionalFolder(PACKAGE);
-  if (folder === undefined) {
-    throw new Failure(`This installation has no ${PACKAGE}. Run baton docs in a checkout.`);
-  }
+  const server = join(optionalFolder('dist') ?? 'dist', 'serve-site.mjs');
+  const build = mustBuild || !existsSync(server) ? [buildScript()] : [];
   // The first build takes minutes, so a port that is taken is refused before it.
   await claimPort({ host: HOST, port: Number(port) });
-  const site = join(dirname(dirname(folder)), 'dist', 'site', 'index.html');
-  const isBuilt = mustBuild || !existsSync(site) ? await isDone([join(folder, 'build.mjs')]) : true;
-  if (!isBuilt) return FAILED;
+  for (const script of build) if (!(await isDone([script]))) return FAILED;
   process.stdout.write(`baton: the guide is at http://${HOST}:${port}/ (Ctrl-C ends it)\n`);
-  return (await isDone([join(folder, 'serve.mjs'), port])) ? DONE : FAILED;
+  return (await isDone([server, port])) ? DONE : FAILED;
+}
+
+/** @throws Failure outside of a checkout: a package holds the built guide alone */
+function buildScript(): string {
+  const folder = optionalFolder(PACKAGE);
+  if (folder !== undefined) return join(folder, 'build.mjs');
+  throw new Failure(`This installation has no ${PACKAGE}. Build the guide in a checkout.`);
 }
 
 /**

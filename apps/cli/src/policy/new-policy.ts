@@ -1,6 +1,7 @@
 import { UsageError } from '@baton/config';
 import { existsSync, writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { makeFolder } from '@baton/kernel';
 import { cannotWrite } from '../claim-output';
 import { ADMISSION_EXAMPLE, ADMISSION_TEST } from './admission-example';
 import { EXAMPLE_POLICY, EXAMPLE_TEST } from './example';
@@ -31,7 +32,8 @@ function decodeExample(): string {
 }
 
 /**
- * Writes a commented policy and its test into the working directory, or the folder in `name`.
+ * Writes a commented policy and its test into the working directory, or the folder in `name`, which
+ * it creates.
  *
  * @returns the paths of both files
  * @throws UsageError when one of them exists; Failure when one cannot be written
@@ -53,6 +55,7 @@ export function writeExample(name: string, kind: PolicyKindName): readonly strin
 
 function write(path: string, text: string): void {
   try {
+    makeFolder(dirname(path));
     writeFileSync(path, text, { flag: 'wx' });
   } catch (error) {
     throw cannotWrite(path, error);

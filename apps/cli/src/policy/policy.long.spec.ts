@@ -73,7 +73,7 @@ describe('a replay with a policy that does not return', () => {
 
 describe('baton policy', () => {
   it('writes a policy that runs, with a test that passes, and overwrites no file', async () => {
-    const name = join(folder, 'scores');
+    const name = join(folder, 'out', 'scores');
     expect(await baton('policy', 'new', name)).toMatchObject({ exitCode: 0 });
     const tested = spawnSync(process.execPath, ['--test', `${name}.test.mjs`], {
       encoding: 'utf8',

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defaultConfig } from '@baton/config';
@@ -60,8 +60,14 @@ describe('the files of a new cluster', () => {
     expect(existsSync(name)).toBe(true);
   });
 
+  it('get a folder', () => {
+    clearOutputFiles(defaultConfig({ record: join(folder, 'out', 'run.jsonl') }));
+    expect(readdirSync(join(folder, 'out'))).toEqual([]);
+  });
+
   it('are refused in an unwritable folder', () => {
-    const config = defaultConfig({ record: join(folder, 'none', 'run.jsonl') });
-    expect(() => clearOutputFiles(config)).toThrow('cannot be written: ENOENT');
+    writeFileSync(path, '');
+    const config = defaultConfig({ record: join(path, 'run.jsonl') });
+    expect(() => clearOutputFiles(config)).toThrow(/cannot be written: E(NOTDIR|EXIST)/);
   });
 });

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { reasonOf } from '@baton/kernel';
+import { dirname } from 'node:path';
+import { makeFolder, reasonOf } from '@baton/kernel';
 import { type BatonConfig, UsageError } from '@baton/config';
 import { isRecordingHeader, parseRecordingHeader, TraceError } from '@baton/workload';
 
@@ -10,7 +11,7 @@ const HEAD_BYTES = 1 << 16;
 /**
  * Clears the files that the processes of a new cluster will write. Files of an ended run with these
  * names are removed. Files that are still open stay; the new processes then choose other names.
- * Other files are not touched.
+ * Other files are not touched. Missing folders are created.
  *
  * @throws UsageError when a name belongs to another file, or cannot be written
  */
@@ -69,6 +70,7 @@ function readFirstLine(path: string): string {
 
 function withFile<T>(path: string, flags: 'a' | 'r', use: (file: number) => T): T {
   try {
+    if (flags === 'a') makeFolder(dirname(path));
     const file = openSync(path, flags);
     try {
       return use(file);

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { UsageError } from '@baton/config';
-import { reasonOf } from '@baton/kernel';
+import { makeFolder, reasonOf } from '@baton/kernel';
 import type { Logger } from './logger';
 
 /** Time for which lines wait for others. */
@@ -37,6 +38,8 @@ export class LineFile {
   ) {}
 
   /**
+   * Creates the folder too.
+   *
    * @throws UsageError when the file cannot be opened. Undefined when it must be new and exists
    * already.
    */
@@ -44,6 +47,7 @@ export class LineFile {
     const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
     const flags = O_APPEND | O_CREAT | O_WRONLY | (mode === 'new' ? O_EXCL : 0);
     try {
+      makeFolder(dirname(path));
       return new LineFile(path, await open(path, flags, 0o644), log);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;

@@ -1,6 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HistogramSnapshot } from '@baton/contract';
-import { type Aggregator, AggregatorRegistry, type Metric, type Registry } from 'prom-client';
+import {
+  type Aggregator,
+  AggregatorRegistry,
+  type Metric,
+  Registry,
+  type RegistryContentType,
+} from 'prom-client';
 import { boundLabel } from './bucket-counts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -16,7 +22,7 @@ export interface MetricSample {
 export interface FamilyHead {
   readonly name: string;
   readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary' | 'untyped';
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary' | 'untyped' | 'unknown';
   /** How the values that several processes have for one series become one. Unset: their sum. */
   readonly aggregator?: Aggregator;
 }
@@ -31,9 +37,20 @@ export function familyOf(head: FamilyHead, values: readonly MetricSample[]): Met
   return { aggregator: 'sum', ...head, values };
 }
 
+/** A registry for a process whose requests have traces: its histograms take exemplars. */
+export function registryWithExemplars(): Registry {
+  const registry = new Registry<RegistryContentType>();
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  return registry as Registry;
+}
+
+export function hasExemplars({ contentType }: Registry<RegistryContentType>): boolean {
+  return contentType === Registry.OPENMETRICS_CONTENT_TYPE;
+}
+
 /** A metric of the registry whose samples are read at each scrape. */
 export function readAtScrape(
-  registry: Registry,
+  registry: Registry<RegistryContentType>,
   { read, ...head }: FamilyHead & { readonly read: () => readonly MetricSample[] },
 ): void {
   const metric = { ...head, get: () => Promise.resolve(familyOf(head, read())) };
@@ -106,12 +123,42 @@ export function mergedFamilies(all: readonly (readonly MetricFamily[])[]): reado
 /** Time that a page may take of one turn of the event loop, in ms. */
 const TURN_MS = 10;
 
-/** The families in Prometheus' text format; each name is in one of the lists, or in several. */
-export async function exposed(all: readonly (readonly MetricFamily[])[]): Promise<string> {
+/**
+ * The families as a page; each name is in one of the lists, or in several.
+ *
+ * @param contentType Prometheus' text format, or OpenMetrics, which alone shows exemplars; those of
+ * a family in several lists are lost
+ */
+export async function exposed(
+  lists: readonly (readonly MetricFamily[])[],
+  contentType: RegistryContentType = Registry.PROMETHEUS_CONTENT_TYPE,
+): Promise<string> {
+  const isOpen = contentType === Registry.OPENMETRICS_CONTENT_TYPE;
+  return isOpen
+    ? `${await textOf(
+        lists.map((list) => list.map(inOpenMetrics)),
+        contentType,
+      )}# EOF\n`
+    : textOf(lists, contentType);
+}
+
+/** OpenMetrics names a counter without the suffix of its samples. */
+function inOpenMetrics(family: MetricFamily): MetricFamily {
+  if (family.type === 'untyped') return { ...family, type: 'unknown' };
+  if (family.type !== 'counter') return family;
+  return { ...family, name: family.name.replace(/_total$/, '') };
+}
+
+async function textOf(
+  all: readonly (readonly MetricFamily[])[],
+  contentType: RegistryContentType,
+): Promise<string> {
   const lists = new Map<string, number>();
   for (const { name } of all.flat()) lists.set(name, (lists.get(name) ?? 0) + 1);
   const isShared = ({ name }: MetricFamily): boolean => lists.get(name) !== 1;
-  const page: Registry = AggregatorRegistry.aggregate(all.map((list) => list.filter(isShared)));
+  const shared = all.map((list) => list.filter(isShared));
+  const page = AggregatorRegistry.aggregate<RegistryContentType>(shared);
+  page.setContentType(contentType);
   for (const family of all.flat()) {
     if (!isShared(family)) readAtScrape(page, { ...family, read: () => family.values });
   }

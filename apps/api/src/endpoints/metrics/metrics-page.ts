@@ -5,11 +5,12 @@ import {
   engineFamilies,
   exposed,
   familiesOf,
+  hasExemplars,
   type MetricFamily,
   modelLabels,
 } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
-import { Registry } from 'prom-client';
+import { Registry, type RegistryContentType } from 'prom-client';
 import { ClusterView } from '../../cluster/cluster-view';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { CLUSTER_FAMILIES } from '../../observers/metrics/engine-census';
@@ -48,8 +49,21 @@ export class MetricsPage {
     );
   }
 
+  /**
+   * OpenMetrics where requests have traces, for its exemplars, and the client accepts it; else
+   * Prometheus' text format, whose names and order are those of vLLM.
+   *
+   * @param accept the header of that name
+   */
+  contentTypeFor(accept: string | undefined): RegistryContentType {
+    const isAccepted = accept?.includes('application/openmetrics-text') ?? false;
+    return isAccepted && hasExemplars(this.registry)
+      ? Registry.OPENMETRICS_CONTENT_TYPE
+      : Registry.PROMETHEUS_CONTENT_TYPE;
+  }
+
   /** @param engineId the engine at whose port it is; undefined: the port of the cluster */
-  async at(engineId: string | undefined): Promise<string> {
+  async at(engineId: string | undefined, contentType: RegistryContentType): Promise<string> {
     const { config, transport, catalog, queues } = this;
     // The last known state is shown while the broker is unavailable.
     await this.cluster.refresh().catch(() => undefined);
@@ -67,7 +81,7 @@ export class MetricsPage {
       ...loraFamilies(engines, current.config),
       this.placement.placements(engines),
     ];
-    return exposed(withUpstreamFamilies([...front, published], reports, config));
+    return exposed(withUpstreamFamilies([...front, published], reports, config), contentType);
   }
 
   private enginesAt(engineId: string | undefined): readonly EnginePresence[] {

@@ -1,6 +1,6 @@
-import { Controller, Get, Header, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
-import { Registry } from 'prom-client';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Registry, type RegistryContentType } from 'prom-client';
 import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
 import { MetricsPage } from './metrics-page';
@@ -10,7 +10,10 @@ import { SharedWork } from './shared-work';
 @Controller('metrics')
 export class MetricsController {
   /** Pages under way, by the engine at whose port they were requested. */
-  private readonly pages = new SharedWork((engineId: string | undefined) => this.page.at(engineId));
+  private readonly pages = {
+    [Registry.PROMETHEUS_CONTENT_TYPE]: this.pagesIn(Registry.PROMETHEUS_CONTENT_TYPE),
+    [Registry.OPENMETRICS_CONTENT_TYPE]: this.pagesIn(Registry.OPENMETRICS_CONTENT_TYPE),
+  };
 
   constructor(private readonly page: MetricsPage) {}
 
@@ -18,8 +21,16 @@ export class MetricsController {
     answers: ['text'],
   })
   @Get()
-  @Header('content-type', Registry.PROMETHEUS_CONTENT_TYPE)
-  scrape(@Req() { raw }: FastifyRequest): Promise<string> {
-    return this.pages.resultFor(contextOf(raw).engineId);
+  scrape(
+    @Req() { raw }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const contentType = this.page.contentTypeFor(raw.headers.accept);
+    void reply.header('content-type', contentType);
+    return this.pages[contentType].resultFor(contextOf(raw).engineId);
+  }
+
+  private pagesIn(contentType: RegistryContentType): SharedWork<string | undefined, string> {
+    return new SharedWork((engineId) => this.page.at(engineId, contentType));
   }
 }

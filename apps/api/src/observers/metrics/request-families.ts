@@ -1,4 +1,4 @@
-import { OVERHEAD_SECONDS, tokensUpTo } from '@baton/telemetry';
+import { hasExemplars, OVERHEAD_SECONDS, tokensUpTo } from '@baton/telemetry';
 import { Histogram, type Registry } from 'prom-client';
 
 /** vllm/v1/metrics/buckets.py. */
@@ -27,6 +27,29 @@ export const FINISHED_REASONS = [
   'cache_threshold',
 ] as const;
 
+/** A histogram whose buckets name a trace each, in a registry of OpenMetrics. */
+export type TracedHistogram = Histogram<'engine_id' | 'trace_id'>;
+
+/** The trace of a `traceparent`, if it is recorded. */
+const RECORDED = /^\w\w-(\w{32})-\w{16}-\w[13579bdf]/;
+
+/** A function that observes with the trace of the request, where the registry takes exemplars. */
+export function tracedObserver(registry: Registry) {
+  const isOn = hasExemplars(registry);
+  return (histogram: TracedHistogram, { labels, value, traceparent }: Observation): void => {
+    if (!isOn) return histogram.observe(labels, value);
+    const [, traceId] = RECORDED.exec(traceparent ?? '') ?? [];
+    const exemplarLabels = traceId === undefined ? {} : { trace_id: traceId };
+    histogram.observe({ labels, value, exemplarLabels });
+  };
+}
+
+interface Observation {
+  readonly labels: { readonly engine_id: string };
+  readonly value: number;
+  readonly traceparent: string | undefined;
+}
+
 /**
  * The front's histograms of requests, by engine, with vLLM's names, texts and buckets; `baton:`
  * marks families that vLLM does not have.
@@ -38,6 +61,9 @@ export function requestHistograms(registry: Registry, maxModelLen: number) {
   const labelNames = ['engine_id'] as const;
   const family = (name: string, help: string, buckets: number[]): Histogram<'engine_id'> =>
     new Histogram({ name, help, buckets, labelNames, registers });
+  const enableExemplars = hasExemplars(registry);
+  const traced = (name: string, help: string, buckets: number[]): TracedHistogram =>
+    new Histogram({ name, help, buckets, labelNames, registers, enableExemplars });
   const phase = (name: string, phaseName: string): Histogram<'engine_id'> =>
     family(
       `vllm:request_${name}_time_seconds`,
@@ -47,7 +73,7 @@ export function requestHistograms(registry: Registry, maxModelLen: number) {
   const tokens = (name: string, help: string): Histogram<'engine_id'> =>
     family(name, help, tokensUpTo(maxModelLen));
   return {
-    timeToFirstToken: family(
+    timeToFirstToken: traced(
       'vllm:time_to_first_token_seconds',
       'Histogram of time to first token in seconds.',
       TTFT_SECONDS,
@@ -57,12 +83,12 @@ export function requestHistograms(registry: Registry, maxModelLen: number) {
       'Histogram of inter-token latency in seconds.',
       TOKEN_SECONDS,
     ),
-    timePerOutputToken: family(
+    timePerOutputToken: traced(
       'vllm:request_time_per_output_token_seconds',
       'Histogram of time_per_output_token_seconds per request.',
       TOKEN_SECONDS,
     ),
-    endToEnd: family(
+    endToEnd: traced(
       'vllm:e2e_request_latency_seconds',
       'Histogram of e2e request latency in seconds.',
       REQUEST_SECONDS,

@@ -20,6 +20,8 @@ import {
   FINISHED_REASONS,
   firstTokenParts,
   requestHistograms,
+  type TracedHistogram,
+  tracedObserver,
   TTFT_PARTS,
 } from './request-families';
 
@@ -44,6 +46,7 @@ const MAX_ENGINES = 4_096;
 @Injectable()
 export class RequestMetrics implements RequestObserver {
   private readonly histograms: ReturnType<typeof requestHistograms>;
+  private readonly observe: ReturnType<typeof tracedObserver>;
   private readonly parts: ReturnType<typeof firstTokenParts>;
   private readonly counters: ReturnType<typeof requestCounters>;
   /** The engines with series, by id. */
@@ -61,6 +64,7 @@ export class RequestMetrics implements RequestObserver {
     registry: Registry,
   ) {
     this.histograms = requestHistograms(registry, catalog.maxModelLen);
+    this.observe = tracedObserver(registry);
     this.parts = firstTokenParts(registry);
     this.counters = requestCounters(registry);
     this.modelName = servedNamesOf(config)[0];
@@ -79,7 +83,9 @@ export class RequestMetrics implements RequestObserver {
     const engine = this.of(header.engineId);
     let { count } = news;
     if (from === 0) {
-      histograms.timeToFirstToken.observe(engine, sequence.history.ttftMs / 1_000);
+      const value = sequence.history.ttftMs / 1_000;
+      const { traceparent } = sequence.job;
+      this.observe(histograms.timeToFirstToken, { labels: engine, value, traceparent });
       histograms.firstTokenOverhead.observe(engine, lateSeconds(nowMs, stampedUs));
       observeParts(sequence, this.parts, engine);
       count -= 1;
@@ -127,7 +133,10 @@ export class RequestMetrics implements RequestObserver {
     if (this.isGood(sequence, reason)) counters.good.inc(engine);
     const { received, history } = sequence;
     const { arrivalMs, firstStepMs, firstTokenMs, lastTokenMs } = history;
-    histograms.endToEnd.observe(engine, (performance.now() - arrivalMs) / 1_000);
+    const { traceparent } = sequence.job;
+    const observe = (histogram: TracedHistogram, value: number): void =>
+      this.observe(histogram, { labels: engine, value, traceparent });
+    observe(histograms.endToEnd, (performance.now() - arrivalMs) / 1_000);
     histograms.promptTokens.observe(engine, sequence.job.promptTokens);
     histograms.generationTokens.observe(engine, received);
     histograms.maxTokens.observe(engine, sequence.job.maxTokens);
@@ -137,7 +146,7 @@ export class RequestMetrics implements RequestObserver {
     const decodeSeconds = (lastTokenMs - firstTokenMs) / 1_000;
     const perToken = received > 1 ? decodeSeconds / (received - 1) : 0;
     histograms.decode.observe(engine, decodeSeconds);
-    histograms.timePerOutputToken.observe(engine, perToken);
+    observe(histograms.timePerOutputToken, perToken);
     const startMs = firstStepMs > 0 ? firstStepMs : arrivalMs;
     histograms.prefill.observe(engine, (firstTokenMs - startMs) / 1_000);
     histograms.inference.observe(engine, (lastTokenMs - startMs) / 1_000);

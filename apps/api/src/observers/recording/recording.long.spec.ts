@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashString } from '@baton/kernel';
@@ -192,9 +192,10 @@ describe('a recording front', () => {
   });
 
   it('does not start when it cannot write', async () => {
-    const config = { record: join(folder, 'none', 'run.jsonl') };
+    writeFileSync(join(folder, 'file'), '');
+    const config = { record: join(folder, 'file', 'run.jsonl') };
     await expect(ApiFixture.start({ config })).rejects.toThrow(
-      /run\.jsonl cannot be written: ENOENT/,
+      /run\.jsonl cannot be written: E(NOTDIR|EXIST)/,
     );
   });
 

@@ -92,6 +92,63 @@ describe('spans of a request', () => {
   });
 });
 
+describe('the page of metrics', () => {
+  const OPEN = 'application/openmetrics-text';
+  const SCRAPE = { accept: `${OPEN};version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3` };
+
+  /** The answer to a scrape after one request with a trace of the client. */
+  async function scraped(
+    config: Parameters<typeof ClusterFixture.start>[1],
+    headers: Record<string, string>,
+    flags = '01',
+  ): Promise<{ type: string | null; page: string }> {
+    const cluster = await ClusterFixture.start({ aggregated: 1 }, config);
+    try {
+      await (await cluster.post(BODY, { traceparent: `00-${TRACE}-${CALLER}-${flags}` })).text();
+      const answer = await fetch(`${cluster.api.url}/metrics`, { headers });
+      return { type: answer.headers.get('content-type'), page: await answer.text() };
+    } finally {
+      await cluster.stop();
+    }
+  }
+
+  const traced = { otlpTracesEndpoint: 'http://127.0.0.1:9' };
+
+  it('names in OpenMetrics a trace of each latency, and counters without a second suffix', async () => {
+    const { type, page } = await scraped(traced, SCRAPE);
+    expect(type).toContain(OPEN);
+    expect(page).toMatch(/\n# EOF\n$/);
+    for (const name of [
+      'time_to_first_token',
+      'e2e_request_latency',
+      'request_time_per_output_token',
+    ])
+      expect(page).toMatch(
+        new RegExp(
+          `^vllm:${name}_seconds_bucket\\{.*\\} 1 # \\{trace_id="${TRACE}"\\} [\\d.]+ [\\d.]+$`,
+          'm',
+        ),
+      );
+    expect(page).toMatch(/^# TYPE vllm:request_success counter$/m);
+    expect(page).toMatch(/^vllm:request_success_total\{.*finished_reason="length".*\} 1$/m);
+    expect(page).not.toContain('_total_total');
+  });
+
+  it('names no trace that is not recorded', async () => {
+    expect((await scraped(traced, SCRAPE, '00')).page).not.toContain('trace_id');
+  });
+
+  it.each([
+    ['of a client that does not ask for OpenMetrics', traced, {}],
+    ['of a cluster without traces', {}, SCRAPE],
+  ])('is the text format of Prometheus for a scrape %s', async (_case, config, headers) => {
+    const { type, page } = await scraped(config, headers);
+    expect(type).toContain('text/plain; version=0.0.4');
+    expect(page).not.toMatch(/trace_id|# EOF/);
+    expect(page).toContain('# TYPE vllm:request_success_total counter');
+  });
+});
+
 describe('the endpoint of traces', () => {
   it.each([
     ['http://collector:4318', 'http://collector:4318/v1/traces'],

@@ -52,7 +52,8 @@ function load(): KvEventsPackage {
     return requireFrom(folder, './publisher.cjs') as KvEventsPackage;
   } catch {
     throw new UsageError(
-      `kv_events_endpoint needs the optional package: run \`npm ci --prefix ${PACKAGE}\` first.`,
+      `kv_events_endpoint needs the optional package: run \`npm ci --prefix ${PACKAGE}\` first, ` +
+        'in a checkout of Baton.',
     );
   }
 }
