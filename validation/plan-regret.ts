@@ -89,7 +89,7 @@ export async function planRegret(
       const { best, designs } = await exhaustive(prepared, pool);
       const plan = await answerOf(prepared, THREADS);
       findings.push({
-        part: "Plan: the search's answer beside exhaustive search",
+        part: 'Exhaustive search',
         what: `${space.name} (${plan.simulations} simulations, all ${designs} designs)`,
         theirs: best,
         ours: plan.winner.measured!.completedRate,
@@ -131,7 +131,7 @@ export async function planReversal(threads = THREADS): Promise<Finding> {
   try {
     const [byHand] = await pool.run([tuned], () => undefined);
     return {
-      part: "Plan: the search's answer beside a cluster tuned by hand",
+      part: 'A cluster tuned by hand',
       what: `azure-code, 8 GPUs: ${plan.winner.name} beside 8A with a token budget of 1,024`,
       theirs: byHand!.completedRate,
       ours: plan.winner.measured!.completedRate,
