@@ -68,8 +68,8 @@ const BY_HAND = '## What could not be matched, and why';
 /**
  * Compares the virtual clock with measured and published figures of others. Prints every figure,
  * including missed ones; `--save` keeps them in docs/validation.md. `--every=8` takes fewer serving
- * points and no plans, `--framework sglang` composes them from SGLang's kernels. `reference/main.ts` makes the
- * chapter of the reference steps alone.
+ * points and no plans, `--framework sglang` composes the points from SGLang's kernels.
+ * `reference/main.ts` makes the chapter of the reference steps alone.
  */
 async function main(): Promise<void> {
   const isWhole = !process.argv.some((word) => word.startsWith('--every'));

@@ -110,7 +110,7 @@ function nameOf(engines, tp) {
 
 /**
  * Baton's own answer. `winner.name` is such as `8A mbt1024` or `6P1D tp1/tp2`: engines, GPUs of an
- * engine, token budget. `winner.goodput_rps` is the rate at which it meets the SLO.
+ * engine, settings. `winner.goodput_rps` is the rate at which it meets the SLO.
  */
 function ownDesign() {
   const slo = ['--slo', `ttft=${TTFT_MS}ms,tpot=${TPOT_MS}ms`];
@@ -118,10 +118,12 @@ function ownDesign() {
   if (winner?.name === undefined) return undefined;
   const [engines] = winner.name.split(' ');
   const [, first = '1', second = first] = /tp(\d+)(?:\/tp(\d+))?/.exec(winner.name) ?? [];
-  const [, budget] = /mbt(\d+)/.exec(winner.name) ?? [];
   const clients = Math.round(clientsAt(winner.goodput_rps));
+  const [, stages] = /pp(\d+)/.exec(winner.name) ?? [];
+  const staged = stages === undefined ? {} : { pipeline_parallel_size: stages };
+  const settings = { ...winner.settings, ...staged };
   const tp = [Number(first), Number(second)];
-  return { name: winner.name, by: 'Baton', engines, tp, clients, budget };
+  return { name: winner.name, by: 'Baton', engines, tp, clients, settings };
 }
 
 /** Clients that send so many requests per second when each token takes the time of the SLO. */
@@ -129,12 +131,15 @@ function clientsAt(requestsPerSecond) {
   return (requestsPerSecond * OUTPUT_TOKENS * TPOT_MS) / 1_000;
 }
 
-/** The closed loop of a design in Baton, at its default token budget unless one is recommended. */
-function replayed({ engines, tp, clients, budget }) {
+/** The closed loop of a design in Baton, with the settings that are recommended with it. */
+function replayed({ engines, tp, clients, settings = {} }) {
   const sizes = engines.includes('P')
     ? ['--prefill-tensor-parallel-size', `${tp[0]}`, '--decode-tensor-parallel-size', `${tp[1]}`]
     : ['--tensor-parallel-size', `${tp[0]}`];
-  const batch = budget === undefined ? [] : ['--max-num-batched-tokens', budget];
+  const batch = Object.entries(settings).flatMap(([name, value]) => [
+    `--${name.replaceAll('_', '-')}`,
+    `${value}`,
+  ]);
   const loop = ['--concurrency', `${clients}`, '--num-prompts', `${clients * ROUNDS}`];
   const summary = baton(['replay', '--topology', engines, ...sizes, ...batch, ...loop, ...OWN]);
   return {
