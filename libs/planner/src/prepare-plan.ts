@@ -180,6 +180,7 @@ function questionOf(flags: PlanRequest, inputs: QuestionInputs): PreparedPlan['q
     explained,
     target: flags.target,
     requests: description.requests,
+    turns: description.requests / (description.requests - description.laterTurns),
     windows: windowsOf(description.requests - description.laterTurns),
   };
 }

@@ -62,7 +62,8 @@ function questionOf(given: Partial<PlanQuestion> = {}): PlanQuestion {
     explained: undefined,
     target: { slo: {}, attainment: 0.9 },
     requests: REQUESTS,
-    windows: [0, 1].map((at) => ({ kind: 'window', at, of: 2 })),
+    turns: 1,
+    windows: Array.from({ length: 8 }, (_none, at) => ({ kind: 'window', at, of: 8 })),
     mostSimulated: 9,
     ...given,
   };
@@ -106,8 +107,44 @@ describe('the search for the best split', () => {
 
   it('tries the finalists in windows', async () => {
     const { winner, contenders } = await search();
-    expect(winner.windows).toEqual([35, 35]);
-    expect(contenders.disaggregated?.windows).toEqual([13, 13]);
+    expect(winner.windows).toEqual(Array.from({ length: 8 }, () => 35));
+    expect(contenders.disaggregated?.windows).toEqual(Array.from({ length: 8 }, () => 13));
+  });
+
+  it('leaves out windows that are bursts for one of the finalists', async () => {
+    const burstIn = (windows: readonly number[]): RunTasks => {
+      return (_stage, tasks) => Promise.resolve(tasks.map((task) => bursting(task, windows)));
+    };
+    const bursting = (task: PlanTask, windows: readonly number[]): TaskResult => {
+      const result = performed(task);
+      const isShort = task.piece.kind === 'window' && windows.includes(task.piece.at);
+      const isSplit = task.cluster.topology?.endsWith('D') === true;
+      return isShort && isSplit ? { ...result, rate: 100 * result.rate } : result;
+    };
+    const some = await search({}, burstIn([1]));
+    expect(some.winner.windows).toHaveLength(7);
+    expect(some.contenders.disaggregated?.windows).toHaveLength(7);
+    const most = await search({}, burstIn([0, 1, 2, 3, 4]));
+    expect([most.winner.windows, most.winner.name]).toEqual([undefined, '4A mbt1024 mns64']);
+  });
+
+  it('passes over samples in which requests arrive nearly together', async () => {
+    const shares = new Map<PlanStage, number>();
+    const run: RunTasks = (stage, tasks) => {
+      shares.set(stage, (shares.get(stage) ?? 0) + tasks.length);
+      return Promise.resolve(
+        tasks.map((task) => {
+          const result = performed(task);
+          const isShort = task.piece.kind === 'sample' && task.piece.share < 0.2;
+          // A burst shows the wrong order: splits of more decode engines look better.
+          return isShort ? { ...performed(task, 1 / rateOf(task)), rate: 1e5 } : result;
+        }),
+      );
+    };
+    const { winner } = await search({}, run);
+    expect(winner.name).toBe('4A mbt1024 mns64');
+    expect(shares.get('sample 1/32')).toBe(shares.get('sample 1/8'));
+    expect(shares.get('sample 1/2')).toBeGreaterThan(shares.get('sample 1/8')!);
   });
 
   it('says why a split was not simulated', async () => {

@@ -9,7 +9,7 @@ import { nearestMiss } from './nearest-miss';
 import { paretoFront } from './pareto';
 import { type PlanTask, type TaskResult, TOLERANCE } from './plan-task';
 import { type Estimated, promising } from './promising';
-import { samplePiece } from './sample-piece';
+import { isBurst, samplePiece } from './sample-piece';
 import {
   bestOf,
   comparable,
@@ -25,7 +25,6 @@ import {
   type SettingRow,
   type SplitResult,
 } from './split-result';
-import { successiveHalving } from './successive-halving';
 import { designsToSize, type LoadAnswer, smallestClusters } from './smallest-clusters';
 import type { SloTarget } from './trial';
 import { tune } from './tune';
@@ -41,6 +40,8 @@ const RUNGS = [
   { share: 1 / 2, trials: 12, tolerance: 0.05 },
   { share: 1, trials: 6, tolerance: TOLERANCE },
 ] as const;
+/** Finalists, whose settings are searched. */
+const LAST_TRIALS = 6;
 const MOST_PASSES = 8;
 /** Splits of the front, those with the most goodput first. */
 const MOST_ON_FRONT = 8;
@@ -74,6 +75,8 @@ export interface PlanQuestion {
   readonly target: SloTarget;
   /** Number of requests of the workload. */
   readonly requests: number;
+  /** Mean number of requests of a conversation; 1 without turns. */
+  readonly turns: number;
   readonly windows: readonly Piece[];
   /** Most splits to simulate, besides the aggregated ones. */
   readonly mostSimulated: number;
@@ -185,33 +188,55 @@ class SplitSearch {
       : 'more splits are promising than --simulate allows';
   }
 
-  /** The best splits of each kind on the whole workload. */
+  /** The best splits of each kind on the whole workload, one for each shape. */
   private async halve(): Promise<SplitResult[]> {
     const { candidates, mostSimulated: most, firstSettings } = this.question;
     const chosen = promising(candidates, { share: PROMISING_SHARE, most });
-    const starts = chosen.flatMap(({ candidate, estimatedRate }) => {
-      return [candidate, ...firstSettings(candidate)].map((split) => ({ split, estimatedRate }));
+    chosen.sort((one, other) => other.estimatedRate - one.estimatedRate);
+    let entrants: readonly Entrant[] = alternating(
+      chosen.map(({ candidate, estimatedRate }) => ({ split: candidate, estimatedRate })),
+    ).flatMap(({ split, estimatedRate }) => {
+      return [split, ...firstSettings(split)].map((one) => ({ split: one, estimatedRate }));
     });
-    const rungs = RUNGS.map((rung) => ({ ...rung, trials: Math.min(starts.length, rung.trials) }));
-    const ranked = await successiveHalving(starts, {
-      rungs,
-      groupOf: ({ split }) => kindOf(split),
-      rankingsOf: () => [(result: SplitResult) => -goodputOf(result)],
-      run: async (entrants, rung, before) => {
-        const { tolerance, share } = rungs.find((one) => one === rung)!;
-        const piece = samplePiece(share, this.question.requests);
-        const order = bestFirst(entrants, before);
-        const tasks = order.map((at) => {
-          const { split, estimatedRate } = entrants[at]!;
-          const rate = goodputOf(before[at]) || estimatedRate;
-          return this.task('search', split, { piece, rate, tolerance });
-        });
-        const results = await this.perform(stageOf(share), tasks);
-        return entrants.map((entrant, at) => this.note(entrant, results[order.indexOf(at)]));
-      },
+    const rungs = await this.usableRungs(entrants);
+    let results: readonly SplitResult[] = [];
+    for (const [at, rung] of rungs.entries()) {
+      results = await this.tryAll(entrants, rung);
+      entrants = inTurns(results, rungs[at + 1]?.trials ?? LAST_TRIALS);
+    }
+    return inTurns(results, LAST_TRIALS).filter((result) => goodputOf(result) > 0);
+  }
+
+  private async tryAll(
+    entrants: readonly Entrant[],
+    { share, tolerance }: (typeof RUNGS)[number],
+  ): Promise<SplitResult[]> {
+    const piece = samplePiece(share, this.question.requests);
+    const tasks = entrants.map(({ split, estimatedRate }) => {
+      const rate = goodputOf(this.found.get(candidateName(split))) || estimatedRate;
+      return this.task('search', split, { piece, rate, tolerance });
     });
-    const last = ranked.filter(({ rungs: reached }) => reached === RUNGS.length);
-    return last.map(({ result }) => result).filter((result) => goodputOf(result) > 0);
+    const results = await this.perform(stageOf(share), tasks);
+    return entrants.map((entrant, at) => this.note(entrant, results[at]));
+  }
+
+  /**
+   * The rungs whose samples are long enough to show a rate: a burst of few requests keeps the
+   * target at any rate. The most promising split of each kind tells.
+   */
+  private async usableRungs(entrants: readonly Entrant[]): Promise<(typeof RUNGS)[number][]> {
+    const best = KINDS.flatMap((kind) => {
+      const own = entrants.filter(({ split }) => kindOf(split) === kind);
+      const most = Math.max(...own.map(({ estimatedRate }) => estimatedRate));
+      const [first] = own.filter(({ estimatedRate }) => estimatedRate === most);
+      return own.filter(({ split }) => first && shapeOf(split) === shapeOf(first.split));
+    });
+    for (const [at, rung] of RUNGS.entries()) {
+      if (rung.share === 1) break;
+      const tried = await this.tryAll(best, rung);
+      if (!tried.some(({ measured }) => isBurst(measured, this.question))) return RUNGS.slice(at);
+    }
+    return RUNGS.slice(-1);
   }
 
   private async tune(finalists: readonly SplitResult[]): Promise<void> {
@@ -248,10 +273,16 @@ class SplitSearch {
       });
     });
     const results = await this.perform('windows', tasks);
+    // A window that is too short for one of them says nothing about the others either.
+    const isUsable = windows.map((_piece, at) => {
+      const here = finalists.map((_one, i) => results[i * windows.length + at]);
+      return here.every((result) => result !== undefined && !isBurst(result, this.question));
+    });
+    const isTried = isUsable.filter(Boolean).length >= FEWEST_WINDOWS;
     finalists.forEach((one, i) => {
+      if (!isTried) return;
       const own = results.slice(i * windows.length, (i + 1) * windows.length);
-      if (own.length === 0 || own.includes(undefined)) return;
-      const goodputs = own.map((result) => result!.completedRate);
+      const goodputs = own.filter((_result, at) => isUsable[at]).map((each) => each!.completedRate);
       this.found.set(one.name, { ...one, windows: goodputs });
     });
     const all = comparable([...this.found.values()]);
@@ -462,6 +493,8 @@ class SplitSearch {
 const ANSWERED_LOADS = [1, 2] as const;
 /** Clusters with more than this many times the given GPUs are not tried. */
 const MOST_TIMES_GPUS = 4;
+/** Fewer windows that are long enough give no verdict. */
+const FEWEST_WINDOWS = 6;
 /** Splits of each kind that are tried in windows. */
 const FINALISTS = 3;
 /** Splits of each kind that are tried whole with the settings of the configuration. */
@@ -479,21 +512,19 @@ interface Entrant {
   readonly estimatedRate: number;
 }
 
-/** The best of each kind first, in turns: a time budget may end a stage early. */
-function bestFirst(
-  entrants: readonly Entrant[],
-  before: readonly (SplitResult | undefined)[],
-): number[] {
-  const worth = (at: number): number => goodputOf(before[at]) || entrants[at]!.estimatedRate;
-  const queues = KINDS.map((kind) => {
-    const own = [...entrants.keys()].filter((at) => kindOf(entrants[at]!.split) === kind);
-    return own.sort((a, b) => worth(b) - worth(a));
-  });
+/** The best of each shape, in turns of both kinds. */
+function inTurns(results: readonly SplitResult[], most: number): SplitResult[] {
+  return alternating(distinct(results)).slice(0, most);
+}
+
+/** In turns of both kinds: a time budget that ends a stage early leaves some of each. */
+function alternating<T extends Entrant>(items: readonly T[]): T[] {
+  const queues = KINDS.map((kind) => items.filter(({ split }) => kindOf(split) === kind));
   const longest = Math.max(...queues.map((queue) => queue.length));
   const turns = Array.from({ length: longest }, (_none, turn) =>
     queues.map((queue) => queue[turn]),
   );
-  return turns.flat().filter((at) => at !== undefined);
+  return turns.flat().filter((one) => one !== undefined);
 }
 
 /** The rate at which a further search of a split starts. */
