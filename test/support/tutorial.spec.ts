@@ -67,8 +67,7 @@ describe('a quoted output', () => {
   });
 
   it('differs in the columns too where nothing varies', () => {
-    const nothing = /$^/g;
-    expect(linesOf('a  1\n\nb\n', nothing)).toEqual(['a  1', 'b']);
+    expect(linesOf('a  1\n\nb\n', undefined)).toEqual(['a  1', 'b']);
     expect(linesOf('a  1 ms\n22 ms\n', /\d+ ms/g)).toEqual(['a #']);
   });
 });

@@ -2,7 +2,11 @@
 export type Step =
   | { readonly kind: 'save'; readonly path: string; readonly text: string }
   | { readonly kind: 'run'; readonly script: string }
-  | { readonly kind: 'output'; readonly lines: readonly string[]; readonly varies: RegExp }
+  | {
+      readonly kind: 'output';
+      readonly lines: readonly string[];
+      readonly varies: RegExp | undefined;
+    }
   /** The reader presses Ctrl-C: the cluster of the page ends. */
   | { readonly kind: 'stop' };
 
@@ -16,7 +20,6 @@ const BLOCK = /^```(\w+)\n([\s\S]*?)^```/gm;
 const NOT_RUN = /^.*# not run here: needs (.*)\n/gm;
 /** Before a block of output: what the machine, the time or chance decides in its lines. */
 const VARIES = /<!-- varies: (.*) -->/g;
-const NOTHING = /$^/g;
 
 /** Reads the commands, the files to save and the quoted outputs of a page. */
 export function readTutorial(page: string): Tutorial {
@@ -35,7 +38,7 @@ export function readTutorial(page: string): Tutorial {
     } else if (language === 'text') {
       const patterns = [...prose.matchAll(VARIES)].map(([, pattern = '']) => pattern);
       for (const pattern of patterns) refuseUnused(pattern, text);
-      const varies = patterns.length === 0 ? NOTHING : new RegExp(patterns.join('|'), 'g');
+      const varies = patterns.length === 0 ? undefined : new RegExp(patterns.join('|'), 'g');
       steps.push({ kind: 'output', lines: linesOf(text, varies), varies });
     } else if (path !== undefined) steps.push({ kind: 'save', path, text });
   }
@@ -52,10 +55,10 @@ function refuseUnused(pattern: string, text: string): void {
  * varies, and without those that vary as a whole. A figure of another width moves the columns, so
  * spaces count once where something varies.
  */
-export function linesOf(output: string, varies: RegExp): string[] {
+export function linesOf(output: string, varies: RegExp | undefined): string[] {
   const lines = output.split('\n').map((line) => {
-    const fixed = line.replaceAll(varies, '#').trimEnd();
-    return varies === NOTHING ? fixed : fixed.replaceAll(/ +/g, ' ');
+    if (varies === undefined) return line.trimEnd();
+    return line.replaceAll(varies, '#').trimEnd().replaceAll(/ +/g, ' ');
   });
   return lines.filter((line) => line !== '' && line !== '#');
 }
