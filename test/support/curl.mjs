@@ -2,11 +2,11 @@
 // curl for the pages' commands, with the few options that they use: a minimal machine has none.
 import { readFileSync } from 'node:fs';
 
-const headers = new Headers();
+const headers = [];
 let [url, body, showsHead] = ['', undefined, false];
 const words = process.argv.slice(2);
 for (let word = words.shift(); word !== undefined; word = words.shift()) {
-  if (word === '-H') headers.append(...splitHeader(words.shift()));
+  if (word === '-H') headers.push(splitHeader(words.shift()));
   else if (word === '-d') body = dataOf(words.shift());
   else if (/^-[siN]+$/.test(word)) showsHead ||= word.includes('i');
   else if (word.startsWith('http')) url = word;
