@@ -19,6 +19,12 @@ export const GUIDE = [
         'Start a cluster, send a request, read the metrics, replay a trace.',
         everyone,
       ),
+      page(
+        'tour',
+        'A tour of the commands',
+        'Other clusters, benchmarks, replays, plans, and real engines behind a stage.',
+        everyone,
+      ),
     ],
   },
   {

@@ -2,13 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const DOCS = fileURLToPath(new URL('../../docs', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const TUTORIALS = join('docs', 'tutorials');
 
-/** Lines that the first pages and the tutorials quote from the output of a command. */
+/** Lines that the README, the first page and the tutorials quote from the output of a command. */
 export function quotedLines(command: string): string[] {
-  const tutorials = readdirSync(join(DOCS, 'tutorials')).map((name) => join('tutorials', name));
-  return ['start.md', ...tutorials].flatMap((page) => {
-    const text = readFileSync(join(DOCS, page), 'utf8');
+  const tutorials = readdirSync(join(ROOT, TUTORIALS)).map((name) => join(TUTORIALS, name));
+  return ['README.md', join('docs', 'start.md'), ...tutorials].flatMap((page) => {
+    const text = readFileSync(join(ROOT, page), 'utf8');
     const quotes = text.matchAll(/^```sh\n([^`]*)^```\n\n```text\n([^`]*)^```/gm);
     return [...quotes]
       .filter(([, shell]) => shell!.split('\n').includes(command))

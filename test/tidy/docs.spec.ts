@@ -111,6 +111,26 @@ describe('the documentation', () => {
   });
 });
 
+describe('the README', () => {
+  it('states the errors of docs/validation.md', () => {
+    const [row = ''] =
+      /^\| aggregated, all but GB200 and GB300 \|.*$/m.exec(read('docs/validation.md')) ?? [];
+    const [, , points, , , tpot, , , throughput] = row.split('|').map((cell) => cell.trim());
+    const said = read('README.md').replaceAll(/\s+/g, ' ');
+    expect(said).toContain(`${Number(points).toLocaleString('en')} published points`);
+    expect(said).toContain(`error is ${tpot} in TPOT and ${throughput} in throughput`);
+  });
+
+  it('states rows of docs/comparison.md', () => {
+    const rows = (page: string): string[] =>
+      read(page)
+        .split('\n')
+        .filter((line) => line.startsWith('|'));
+    expect(rows('README.md').length).toBeGreaterThan(7);
+    expect(rows('docs/comparison.md')).toEqual(expect.arrayContaining(rows('README.md')));
+  });
+});
+
 describe('CONTRIBUTING.md', () => {
   const [, section = ''] = read('CONTRIBUTING.md').split('## Which files to open\n');
   const rows = (section.split('\n## ')[0] ?? '')

@@ -137,7 +137,10 @@ export class Legs implements WaitingLegs {
 
   private withoutPrefill(why: Exclude<Met['kind'], 'held'>): SettledLeg {
     if (this.config.strictKv && why !== 'failed') throw refusal(SAID[why]);
-    if (this.config.kvLoadFailurePolicy === 'fail') throw new BatonError('kv_load_failed');
+    if (this.config.kvLoadFailurePolicy === 'fail') {
+      this.logger.warn(`500: ${SAID[why]} (kv_load_failure_policy: fail)`);
+      throw new BatonError('kv_load_failed');
+    }
     return { kind: 'unusable', why: SAID[why] };
   }
 }

@@ -34,8 +34,8 @@ export class FailedFetches {
     if (options.strictKv && isUnknown(run, why)) {
       endings.failRequest(run, 'kv_reference_refused');
     } else if (run.job.flow === 'attach' || run.fetching?.hasInjectedFault === true) {
-      if (options.kvLoadFailurePolicy === 'fail') endings.failRequest(run, 'kv_load_failed');
-      else this.recompute(run);
+      if (options.kvLoadFailurePolicy === 'recompute') this.recompute(run);
+      else this.fail(run, why);
     } else if (run.job.flow === 'hold') {
       this.recompute(run);
     } else {
@@ -74,6 +74,13 @@ export class FailedFetches {
     });
   }
 
+  /** The client gets vLLM's "Internal server error", so only the log names the cause. */
+  private fail(run: Run, why: FetchFailure): void {
+    const { requestId } = run.job;
+    this.log.warn({ requestId, why }, `500: ${KV_FAILURES[why]} (kv_load_failure_policy: fail)`);
+    this.endings.failRequest(run, 'kv_load_failed');
+  }
+
   private leaveEngine(run: Run): void {
     const { slot, runs } = this;
     const { handle } = run;
@@ -100,6 +107,15 @@ export class FailedFetches {
     this.endings.end(run, 'handOn');
   }
 }
+
+const KV_FAILURES: Readonly<Record<FetchFailure, string>> = {
+  lost: 'the engine that holds the KV is unknown or lost',
+  expired: 'the blocks of kv_transfer_params are unknown, expired or used for another request',
+  timeout: 'the engine that holds the KV did not answer in time',
+  aborted: 'the transfer of the KV was aborted',
+  rejected: 'this engine cannot load KV of that form',
+  superseded: 'another run of the request has taken over',
+};
 
 /**
  * Whether the parameters name unknown blocks or an unknown holder; false for a transfer that broke
