@@ -3,8 +3,11 @@ import type { TaskResult } from './plan-task';
 
 /** Fewer requests give no reliable rate. */
 const FEWEST_REQUESTS = 200;
-/** Above this ratio of arrivals to completions, requests arrive nearly together. */
-const MOST_BURST = 1.25;
+/**
+ * Above these ratios of arrivals to completions, requests arrive nearly together. A sample decides
+ * which designs stay, so it must be longer than a window, in which two designs are compared.
+ */
+export const MOST_BURST = { sample: 2, window: 3 } as const;
 
 /** A sample of `share` of a workload. A workload with few requests is always taken whole. */
 export function samplePiece(share: number, requests: number): Piece {
@@ -16,11 +19,12 @@ export function samplePiece(share: number, requests: number): Piece {
  * Whether the found rate is that of a burst, which is in time however fast it arrives. Such a run
  * is too short to rank a design.
  *
+ * @param most  see `MOST_BURST`
  * @param turns  mean number of requests of a conversation
  */
 export function isBurst(
   result: Pick<TaskResult, 'rate' | 'completedRate'> | undefined,
-  { turns }: { readonly turns: number },
+  { turns, most }: { readonly turns: number; readonly most: number },
 ): boolean {
-  return result !== undefined && result.rate * turns > MOST_BURST * result.completedRate;
+  return result !== undefined && result.rate * turns > most * result.completedRate;
 }

@@ -9,7 +9,7 @@ import { nearestMiss } from './nearest-miss';
 import { paretoFront } from './pareto';
 import { type PlanTask, type TaskResult, TOLERANCE } from './plan-task';
 import { type Estimated, promising } from './promising';
-import { isBurst, samplePiece } from './sample-piece';
+import { isBurst, MOST_BURST, samplePiece } from './sample-piece';
 import {
   bestOf,
   comparable,
@@ -231,10 +231,12 @@ class SplitSearch {
       const [first] = own.filter(({ estimatedRate }) => estimatedRate === most);
       return own.filter(({ split }) => first && shapeOf(split) === shapeOf(first.split));
     });
+    const { turns } = this.question;
     for (const [at, rung] of RUNGS.entries()) {
       if (rung.share === 1) break;
       const tried = await this.tryAll(best, rung);
-      if (!tried.some(({ measured }) => isBurst(measured, this.question))) return RUNGS.slice(at);
+      if (!tried.some(({ measured }) => isBurst(measured, { turns, most: MOST_BURST.sample })))
+        return RUNGS.slice(at);
     }
     return RUNGS.slice(-1);
   }
@@ -266,7 +268,7 @@ class SplitSearch {
       const own = distinct(rivals.filter(({ split }) => kindOf(split) === kind));
       return own.slice(0, FINALISTS);
     });
-    const { windows } = this.question;
+    const { windows, turns } = this.question;
     const tasks = finalists.flatMap((one) => {
       return windows.map((piece) => {
         return this.task('search', one.split, { piece, rate: startOf(one) });
@@ -276,7 +278,9 @@ class SplitSearch {
     // A window that is too short for one of them says nothing about the others either.
     const isUsable = windows.map((_piece, at) => {
       const here = finalists.map((_one, i) => results[i * windows.length + at]);
-      return here.every((result) => result !== undefined && !isBurst(result, this.question));
+      return here.every(
+        (result) => result !== undefined && !isBurst(result, { turns, most: MOST_BURST.window }),
+      );
     });
     const isTried = isUsable.filter(Boolean).length >= FEWEST_WINDOWS;
     finalists.forEach((one, i) => {
