@@ -20,6 +20,13 @@ const TRACE_DATASETS: Readonly<Record<string, TraceFormat | undefined>> = {
   burstgpt: 'burstgpt',
 };
 
+/** The values of `--dataset`, generated ones first. */
+export const DATASET_NAMES: readonly string[] = [
+  ...DATASETS,
+  'sharegpt',
+  ...Object.keys(TRACE_DATASETS),
+];
+
 /**
  * A flag of the workload: its form, its help, and the sources that it applies to (default: all).
  */
