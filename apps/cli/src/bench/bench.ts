@@ -168,6 +168,18 @@ async function measured(
   }
 }
 
+/** The causes in place of figures, which would all be 0. */
+function sayNoneCompleted({ run, wasInterrupted }: MeasuredLoad): void {
+  const causes = run.failures.map(
+    ({ error, count, example }) => `${count} × ${error}: ${example.replaceAll(/\s+/g, ' ')}`,
+  );
+  say(
+    [wasInterrupted ? 'Interrupted.' : '', 'No request was completed.', causes.join('; ')]
+      .join(' ')
+      .trim(),
+  );
+}
+
 async function printResult(
   prepared: PreparedBench,
   record: MeasuredLoad,
@@ -177,7 +189,7 @@ async function printResult(
   const { run } = record;
   const document = resultDocument(prepared, record, figures);
   if (flags.result.json) process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
-  else {
+  else if (figures.completed > 0) {
     const { classTable, consoleBenchmark, stepTimesLines, wrapWords } =
       await import('@baton/report');
     const { maxConcurrency, percentiles } = flags;
@@ -190,8 +202,11 @@ async function printResult(
           .join(''),
     );
   }
-  if (record.wasInterrupted) say('interrupted: the figures cover only the requests that had ended');
-  if (run.lateness.void !== null) {
+  if (figures.completed === 0) sayNoneCompleted(record);
+  else if (record.wasInterrupted) {
+    say('interrupted: the figures cover only the requests that had ended');
+  }
+  if (run.lateness.void !== null && figures.completed > 0) {
     say(
       `this run is void: ${run.lateness.void}. Repeat it on a less busy machine or at a lower rate`,
     );

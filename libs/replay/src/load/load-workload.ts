@@ -37,7 +37,7 @@ import {
 import { isExchangeFile, readExchanges } from './files/exchanges';
 import { readLines } from './files/file-lines';
 import { FlagValues } from './flag-values';
-import { loadShareGpt } from './files/sharegpt';
+import { checkShareGptFile, loadShareGpt } from './files/sharegpt';
 import { SHIPPED_TRACES, shippedTracePath, shippedTracesText } from './files/shipped-traces';
 import {
   belongsTo,
@@ -99,8 +99,9 @@ export function wantsTraceList(flags: WorkloadFlags): boolean {
  * @throws UsageError
  */
 export function checkSource(flags: WorkloadFlags): void {
-  const isTrace = sourceOf(flags) === 'trace';
-  if (isTrace && !wantsTraceList(flags)) pathOfTrace(flags.trace!);
+  const source = sourceOf(flags);
+  if (source === 'trace' && !wantsTraceList(flags)) pathOfTrace(flags.trace!);
+  if (source === 'sharegpt') checkShareGptFile(flags.datasetFile);
 }
 
 /**
