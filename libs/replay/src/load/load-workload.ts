@@ -122,6 +122,7 @@ export async function loadWorkload(
     const durationS = values.seconds('duration');
     const limited = durationS === undefined ? scaled : within(scaled, secondsToUs(durationS));
     const workload = withContentBlock(limited, blockTokensOf(limited, context));
+    if (workload.count === 0 && context.isGrowing !== true) throw noRequests(flags, loaded);
     return { ...loaded, workload: withNames(workload, values, context.seed) };
   } catch (error) {
     if (error instanceof TraceError || error instanceof WorkloadError) {
@@ -129,6 +130,15 @@ export async function loadWorkload(
     }
     throw error;
   }
+}
+
+function noRequests(flags: WorkloadFlags, { source, workload }: LoadedWorkload): UsageError {
+  const zero = (['limit', 'numPrompts'] as const).find((name) => Number(flags[name] ?? 1) === 0);
+  if (zero !== undefined) return new UsageError(`${flagNameOf(zero)} 0 leaves no request.`);
+  if (workload.count > 0) {
+    return new UsageError(`No request arrives within --duration ${flags.duration}.`);
+  }
+  return new UsageError(`${source.name} has no requests.`);
 }
 
 const MIXES = { sloMix: 'sloClass', tenantMix: 'tenant', adapterMix: 'adapter' } as const;
