@@ -7,6 +7,7 @@ import {
   readServerFigures,
   runLoad,
   stepTimesBetween,
+  withVerdicts,
 } from '@baton/loadgen';
 import { WorkloadBuilder } from '@baton/workload';
 import { shippedTracesText, wantsTraceList } from '@baton/replay';
@@ -102,11 +103,13 @@ async function loaded(prepared: PreparedBench, stop: AbortSignal): Promise<Measu
     await warmUp(prepared, streams, stop);
     const record = await measured(prepared, streams, stop);
     const after = await readServerFigures(flags.server);
-    const isLate = lateEngines(before.stepLags, after.stepLags);
+    const late = lateEngines(before.stepLags, after.stepLags);
     const { lateness } = record.run;
+    const { void: reason, void_figures: figures } = lateness;
+    const verdicts = reason === null ? late : [{ reason, figures }, ...late];
     return {
       ...record,
-      run: { ...record.run, lateness: { ...lateness, void: lateness.void ?? isLate } },
+      run: { ...record.run, lateness: withVerdicts(lateness, verdicts) },
       stepTimes: stepTimesBetween(before.stepTimes, after.stepTimes),
     };
   } finally {
@@ -207,8 +210,12 @@ async function printResult(
     say('interrupted: the figures cover only the requests that had ended');
   }
   if (run.lateness.void !== null && figures.completed > 0) {
+    const { lateFiguresText } = await import('@baton/report');
+    const { lateness } = run;
     say(
-      `this run is void: ${run.lateness.void}. Repeat it on a less busy machine or at a lower rate`,
+      `void: ${lateFiguresText(lateness)}, because ${lateness.void}. The other figures are ` +
+        'valid. Repeat the run on a less busy machine, at a lower rate, or with a cluster at half ' +
+        'speed (baton up --speedup 0.5, and half the rate: its times are then twice as long)',
     );
   }
   const { origin, prefix } = flags.server;
