@@ -8,6 +8,21 @@ export interface LateVerdict {
 
 const FIGURES: readonly LateFigureName[] = [...OBJECTIVES, 'throughput'];
 
+/** Above this share of late events a mean over a run or over the tokens of a request is wrong. */
+const MEAN_SHARE = 0.1;
+
+/**
+ * The figures that late events make wrong: those of single events (`single`), and, when many events
+ * are late, the means over all of them (`means`): work that is late once catches up.
+ */
+export function figuresOf(
+  { late, all }: { readonly late: number; readonly all: number },
+  single: readonly LateFigureName[],
+  means: readonly LateFigureName[],
+): readonly LateFigureName[] {
+  return late > MEAN_SHARE * all ? [...single, ...means] : single;
+}
+
 /** The lateness of a run with all verdicts on it. */
 export function withVerdicts(
   lateness: Omit<Lateness, 'void' | 'void_figures'>,

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { areTooLate, type Delay, IntervalHistogram, LATE_MS, type Lateness } from '@baton/analysis';
-import { type LateVerdict, withVerdicts } from './late-verdict';
+import { figuresOf, type LateVerdict, withVerdicts } from './late-verdict';
 
 /** Interval of samples of the event loop's delay; it is subtracted from them. */
 const SAMPLING_MS = 5;
@@ -53,7 +53,7 @@ export class LatenessMeter {
     if (areTooLate(late, this.lag.count)) {
       verdicts.push({
         reason: `${late} of ${this.lag.count} requests were sent more than ${LATE_MS} ms late`,
-        figures: ['ttft', 'e2el', 'throughput'],
+        figures: figuresOf({ late, all: this.lag.count }, ['ttft', 'e2el'], ['throughput']),
       });
     }
     if (loop.p99 > LATE_MS) {

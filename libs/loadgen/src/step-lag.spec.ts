@@ -54,8 +54,12 @@ describe('the verdict on the engines of a server', () => {
   it('names the figures that the stage makes, and every stage that was late', () => {
     const before = lags(prefill(0, 0), decode(0, 0));
     expect(verdicts(before, lags(prefill(100, 2), decode(900, 10)))).toMatchObject([
+      { figures: ['ttft', 'e2el'] },
+      { figures: ['itl', 'e2el'] },
+    ]);
+    expect(verdicts(before, lags(prefill(100, 20), decode(900, 100)))).toMatchObject([
       { figures: ['ttft', 'e2el', 'throughput'] },
-      { figures: ['tpot', 'itl', 'e2el', 'throughput'] },
+      { figures: ['itl', 'e2el', 'tpot', 'throughput'] },
     ]);
   });
 

@@ -1,5 +1,5 @@
-import { areTooLate, LATE_MS, type LateFigureName, OBJECTIVES } from '@baton/analysis';
-import type { LateVerdict } from './late-verdict';
+import { areTooLate, LATE_MS, type LateFigureName } from '@baton/analysis';
+import { figuresOf, type LateVerdict } from './late-verdict';
 import { engineKeyOf, type Sample } from './metric-samples';
 
 /** A bound of the buckets of both histograms: `LATE_MS` in seconds. */
@@ -62,12 +62,20 @@ function countedIn(samples: readonly Sample[], event: EventName): Map<string, Co
   );
 }
 
-/** The figures that late steps or frames of a stage make wrong. */
-const WRONG: Readonly<Record<string, readonly LateFigureName[]>> = {
-  prefill: ['ttft', 'e2el', 'throughput'],
-  decode: ['tpot', 'itl', 'e2el', 'throughput'],
+/** The figures of single events of a stage, and the means over many. */
+const STAGE_FIGURES: Readonly<
+  Record<string, readonly [single: readonly LateFigureName[], means: readonly LateFigureName[]]>
+> = {
+  prefill: [['ttft', 'e2el'], ['throughput']],
+  decode: [
+    ['itl', 'e2el'],
+    ['tpot', 'throughput'],
+  ],
 };
-const ALL: readonly LateFigureName[] = [...OBJECTIVES, 'throughput'];
+const OTHER_STAGE = [
+  ['ttft', 'itl', 'e2el'],
+  ['tpot', 'throughput'],
+] as const;
 
 /**
  * What was too late in a server between two readings; nothing when it was in time. A server is too
@@ -89,7 +97,8 @@ export function lateEngines(
       if (!areTooLate(late, all)) return [];
       const events = `${late} of ${all} ${stage} ${event} of the server`;
       const reason = `${events} ${EVENTS[event].are} more than ${LATE_MS} ms late`;
-      return [{ reason, figures: WRONG[stage] ?? ALL }];
+      const [single, means] = STAGE_FIGURES[stage] ?? OTHER_STAGE;
+      return [{ reason, figures: figuresOf({ late, all }, single, means) }];
     }),
   );
 }

@@ -213,8 +213,8 @@ async function printResult(
     const { lateFiguresText } = await import('@baton/report');
     const { lateness } = run;
     say(
-      `void: ${lateFiguresText(lateness)}, because ${lateness.void}. The other figures are ` +
-        'valid. Repeat the run on a less busy machine, at a lower rate, or with a cluster at half ' +
+      `void: ${lateFiguresText(lateness)}, because ${lateness.void}. ` +
+        'Figures without VOID are valid. Repeat the run on a less busy machine, at a lower rate, or with a cluster at half ' +
         'speed (baton up --speedup 0.5, and half the rate: its times are then twice as long)',
     );
   }

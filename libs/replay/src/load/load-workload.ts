@@ -193,7 +193,9 @@ function sourceOf(flags: WorkloadFlags): SourceKind {
   const idle = WORKLOAD_FLAGS.find((name) => flags[name] !== undefined && !belongsTo(name, source));
   if (idle !== undefined) {
     const what = source === 'trace' ? 'a trace' : `the dataset ${source}`;
-    throw new UsageError(`${flagNameOf(idle)} has no effect on ${what}.`);
+    // Until 0.1.0 --dataset-path was the file of answers.
+    const answers = idle === 'datasetFile' ? ' The file of answers is --answers-path.' : '';
+    throw new UsageError(`${flagNameOf(idle)} has no effect on ${what}.${answers}`);
   }
   return source;
 }
