@@ -57,7 +57,7 @@ describe('the verdict on the engines of a server', () => {
       { figures: ['ttft', 'e2el'] },
       { figures: ['itl', 'e2el'] },
     ]);
-    expect(verdicts(before, lags(prefill(100, 20), decode(900, 100)))).toMatchObject([
+    expect(verdicts(before, lags(prefill(100, 51), decode(900, 451)))).toMatchObject([
       { figures: ['ttft', 'e2el', 'throughput'] },
       { figures: ['itl', 'e2el', 'tpot', 'throughput'] },
     ]);
