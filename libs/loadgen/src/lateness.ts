@@ -44,8 +44,8 @@ export class LatenessMeter {
   }
 
   /**
-   * Requests that are sent late meet another load than the requested one, and wait for another time.
-   * Late stamps change single gaps, and hardly a mean over all tokens of a request.
+   * Requests that are sent late meet another load than the requested one, and so wait for another
+   * time. Late stamps change single gaps, and hardly a mean over all tokens of a request.
    */
   private verdicts(loop: Delay): LateVerdict[] {
     const verdicts: LateVerdict[] = [];
