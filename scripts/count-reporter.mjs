@@ -1,9 +1,7 @@
 // A vitest reporter that writes the counts of a run and its failures into the file of TEST_COUNTS,
-// and a line of progress after each module into file 3. Without TEST_COUNTS it prints the counts at
-// the end.
-import { writeFileSync, writeSync } from 'node:fs';
-
-const PROGRESS_FILE = 3;
+// and its progress, after each module, into a file beside it. Without TEST_COUNTS it prints the
+// counts at the end.
+import { writeFileSync } from 'node:fs';
 
 export default class CountReporter {
   modules = 0;
@@ -24,7 +22,8 @@ export default class CountReporter {
     }
     if (!process.env.TEST_COUNTS) return;
     const files = `${this.ended} of ${this.modules} files`;
-    writeSync(PROGRESS_FILE, `${files}, ${this.passed} passed, ${this.failed} failed\n`);
+    const text = `${files}, ${this.passed} passed, ${this.failed} failed`;
+    writeFileSync(`${process.env.TEST_COUNTS}.progress`, text);
   }
 
   onTestRunEnd(modules, unhandledErrors) {

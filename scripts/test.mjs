@@ -4,10 +4,9 @@
 // last time, and says every 15 s how far each suite is. Exit code: 0 all passed, 1 some failed, 2
 // wrong usage.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { clearInterval, setInterval } from 'node:timers';
 import { ROOT } from './root.mjs';
 import { DEFAULT, SUITES } from './suites.mjs';
@@ -85,6 +84,7 @@ async function runSuite(name) {
   process.stdout.write(`\n${name} begins\n`);
   const progress = { text: 'starting' };
   const timer = setInterval(() => {
+    refresh(progress);
     process.stdout.write(`${name}: ${progress.text}, ${seconds(startedMs)} s${of}\n`);
   }, PROGRESS_MS);
   try {
@@ -98,6 +98,12 @@ async function runSuite(name) {
   clearInterval(timer);
   process.stdout.write(`${name} ends: ${progress.text}, ${seconds(startedMs)} s\n`);
   if (total.failed === failedBefore) keepSeconds(name, Number(seconds(startedMs)));
+}
+
+/** Reads what a run of vitest has written since. */
+function refresh(progress) {
+  if (progress.file === undefined || !existsSync(progress.file)) return;
+  progress.text = readFileSync(progress.file, 'utf8');
 }
 
 async function runLane(steps, env, progress) {
@@ -119,11 +125,11 @@ const RUNNERS = {
   async vitest({ command, args, env: own }, env, progress) {
     const folder = mkdtempSync(join(tmpdir(), 'baton-counts-'));
     const file = join(folder, 'counts.json');
+    progress.file = `${file}.progress`;
     const run = [command, ...args, ...REPORTERS];
     const vars = { ...env, ...own, TEST_COUNTS: file };
-    const { code, output } = await execute(run, vars, {
-      onProgress: (text) => (progress.text = text),
-    });
+    const { code, output } = await execute(run, vars);
+    refresh(progress);
     if (code !== 0) process.stdout.write(output.slice(Math.max(0, output.indexOf('⎯⎯⎯'))));
     const { passed, failed, skipped, failures: found } = readCounts(file);
     rmSync(folder, { recursive: true });
@@ -166,13 +172,13 @@ function seconds(sinceMs) {
   return ((performance.now() - sinceMs) / 1000).toFixed(1);
 }
 
-/** Resolves to the exit code and all output. A child writes lines of progress into file 3. */
-function execute([command, ...args], env, { onText, onProgress } = {}) {
+/** Resolves to the exit code and all output. */
+function execute([command, ...args], env, { onText } = {}) {
   return new Promise((resolve) => {
     const PATH = [BIN, env.PATH].join(delimiter);
     const child = spawn(command, args, {
       cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env, PATH },
     });
     let output = '';
@@ -182,7 +188,6 @@ function execute([command, ...args], env, { onText, onProgress } = {}) {
     };
     child.stdout.setEncoding('utf8').on('data', collect);
     child.stderr.setEncoding('utf8').on('data', collect);
-    createInterface(child.stdio[3]).on('line', (line) => onProgress?.(line));
     child.on('error', (error) => resolve({ code: 1, output: `${error.message}\n` }));
     child.on('close', (code) => resolve({ code: code ?? 1, output }));
   });
