@@ -353,6 +353,7 @@ function largePicture(prefills: number): string {
     requests,
     names,
     stepTimes: [],
+    ended: [],
     waiting: { prefill: 200, decode: 50, aggregated: 0 },
     rates: {
       ...rates,

@@ -117,7 +117,7 @@ describe('bad input', () => {
       'needs a YAML file of rules. Name it with --rules-path FILE.',
     ],
     [
-      ['up', '--text-model', 'dataset', '--dataset-path', 'no.jsonl'],
+      ['up', '--text-model', 'dataset', '--answers-path', 'no.jsonl'],
       'no.jsonl cannot be read: ENO',
     ],
     [['policy', 'new', ''], "'' is not a name for a policy. Use for example my-policy."],

@@ -37,6 +37,7 @@ describe('workload flags', () => {
     [['--dataset-name', 'timed_trace', '--trace', 'f'], { trace: 'f', traceFormat: 'mooncake' }],
     [['--dataset', 'trace', '--dataset-file', 'f'], { trace: 'f' }],
     [['--dataset', 'sharegpt', '--dataset-file', 'f'], { dataset: 'sharegpt', datasetFile: 'f' }],
+    [['--dataset', 'sharegpt', '--dataset-path', 'f'], { dataset: 'sharegpt', datasetFile: 'f' }],
   ])('accept the notation of other tools for a trace: %j', (args, workload) => {
     expect(parsed(...args).workload).toEqual(workload);
   });
@@ -44,6 +45,9 @@ describe('workload flags', () => {
   it('require the file of a dataset that needs one', () => {
     expect(() => parsed('--dataset', 'recorded')).toThrow(
       '--dataset recorded needs --dataset-file FILE.',
+    );
+    expect(() => parsed('--dataset-file', 'f', '--dataset-path', 'f')).toThrow(
+      '--dataset-file and --dataset-path are the same flag. Remove one.',
     );
     expect(() => parsed('--dataset', 'azure', '--trace', 'f', '--dataset-file', 'g')).toThrow(
       '--trace and --dataset-file set the same file. Remove one.',

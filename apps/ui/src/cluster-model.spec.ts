@@ -34,13 +34,19 @@ function engine(id: string, role: PictureEngine['role'], index = 0): PictureEngi
 
 const ENGINES = [engine('p', 'prefill', 0), engine('d', 'decode', 1)];
 
-function picture(at: number, requests: number[], names: ClusterPicture['names']): ClusterPicture {
+function picture(
+  at: number,
+  requests: number[],
+  names: ClusterPicture['names'],
+  ended: number[] = [],
+): ClusterPicture {
   const rates = { ttftMs: null, itlMs: null, tokensPerSecond: 0, requestsPerSecond: 0 };
   return {
     at,
     engines: ENGINES,
     phases: [0, 0, 0, 0],
     requests,
+    ended,
     names,
     waiting: { prefill: 0, decode: 0, aggregated: 0 },
     rates: { ...rates, finishedPerSecond: 0, refusedPerSecond: 0, refusals: [] },
@@ -65,8 +71,9 @@ describe('the cluster model of the page', () => {
     expect(model.requests.get(7)).toBe(request);
     expect(request).toMatchObject({ phase: 'decode', engine: 'd', tokens: 5, phaseMs: 1_500 });
     expect(request.seenMs).toBe(1_000);
-    model.update(picture(1_750, [], []));
+    model.update(picture(1_750, [], [], [7, 20]));
     expect([model.requests.size, request.phase]).toEqual([0, 'ended']);
+    expect(request).toMatchObject({ tokens: 20, isCounted: true });
     expect(model.ended).toEqual([request]);
   });
 

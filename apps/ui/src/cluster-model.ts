@@ -14,6 +14,7 @@ const PHASE_NAMES: readonly PicturePhase[] = ['queue', 'prefill', 'transfer', 'd
 /** Ended requests that are kept, the newest first. */
 const MOST_ENDED = 64;
 const NUMBERS_PER_REQUEST = 4;
+const NUMBERS_PER_ENDED = 2;
 
 export interface RequestState {
   readonly key: number;
@@ -24,6 +25,8 @@ export interface RequestState {
   /** Id of its engine. Undefined: no engine has the request. */
   engine: string | undefined;
   tokens: number;
+  /** The number of tokens is the final one. */
+  isCounted: boolean;
   /** Wall ms of its first picture, and of the beginning of its phase. */
   readonly seenMs: number;
   phaseMs: number;
@@ -73,6 +76,7 @@ export class ClusterModel {
     this.atMs = picture.at;
     for (const name of picture.names) this.names.set(name[0], name);
     const present = this.updateMembers(picture);
+    this.countEnded(picture.ended);
     for (const [key, request] of this.requests) {
       if (!present.has(key)) this.endRequest(request);
     }
@@ -101,6 +105,14 @@ export class ClusterModel {
     return present;
   }
 
+  private countEnded(ended: readonly number[]): void {
+    for (let i = 0; i < ended.length; i += NUMBERS_PER_ENDED) {
+      const [key = 0, tokens = 0] = ended.slice(i, i + NUMBERS_PER_ENDED);
+      const request = this.requests.get(key);
+      if (request !== undefined) Object.assign(request, { tokens, isCounted: true });
+    }
+  }
+
   private open(key: number): RequestState {
     const [, name, promptTokens, maxTokens] = this.names.get(key) ?? [key, `#${key}`, 0, 0];
     const known = this.earlier.get(name);
@@ -115,6 +127,7 @@ export class ClusterModel {
             phase: 'queue',
             engine: undefined,
             tokens: 0,
+            isCounted: false,
             seenMs: this.atMs,
             phaseMs: this.atMs,
           };

@@ -8,12 +8,12 @@ const TEXTS = {
   ttft:
     'Time to first token: from the arrival of a request to its first token, over the first ' +
     'tokens of the last second. Half of them take less than the large figure, 99 % less than the ' +
-    'small figure. VOID: over 1 % of the tokens came more than 10 ms late, because this machine ' +
-    'is too slow.',
+    'small figure. VOID: over 1 % of the tokens came more than 10 ms late, which changes a ' +
+    'figure: this machine is too slow.',
   itl:
     'Inter-token latency: the time between two tokens of one request, in the last second. Half ' +
     'are shorter than the large figure, 99 % are shorter than the small figure. VOID: over 1 % ' +
-    'of the tokens came more than 10 ms late, so that several arrive at once.',
+    'of the tokens came more than 10 ms late, so that several arrive at once and a figure changes.',
   output: 'Tokens that all requests together received in the last second.',
   requests: 'Requests that arrived, and sequences that ended, per second of the last second.',
   queue:

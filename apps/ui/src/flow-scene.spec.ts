@@ -24,6 +24,7 @@ function request(key: number, more: Partial<RequestState> = {}): RequestState {
     phase: 'queue' as const,
     engine: undefined,
     tokens: 0,
+    isCounted: false,
     seenMs: 0,
     phaseMs: 0,
     ...more,

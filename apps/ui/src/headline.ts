@@ -1,4 +1,4 @@
-import type { Quantiles } from '@baton/contract';
+import type { PictureRates } from '@baton/contract';
 import { type ClusterModel, topologyNow } from './cluster-model';
 import { make, setText } from './element';
 import { type ExplainedPart, explainer } from './explain';
@@ -60,27 +60,21 @@ export class Headline {
     }
     const [queue = 0] = counts;
     this.fill(0, formatCount(inFlight), `${formatCount(queue)} in the queue`);
-    const isLate = rates?.lateShare !== undefined;
-    this.fillLatency(1, rates?.ttftMs, isLate);
-    this.fillLatency(2, rates?.itlMs, isLate);
+    this.fillLatency(1, 'ttft', rates);
+    this.fillLatency(2, 'itl', rates);
     this.fill(3, formatCount(rates && Math.round(rates.tokensPerSecond)), 'tokens/s');
     const finished = formatCount(rates?.finishedPerSecond);
     this.fill(4, `${formatCount(rates?.requestsPerSecond)} /s`, `${finished} finished /s`);
   }
 
-  /** A latency of tokens that came late is no figure of the simulated cluster. */
-  private fillLatency(
-    tile: number,
-    quantiles: Quantiles | null | undefined,
-    isLate: boolean,
-  ): void {
-    const isVoid = isLate && quantiles != null;
-    this.fill(
-      tile,
-      readableMs(quantiles?.p50),
-      `${isVoid ? 'VOID · ' : ''}p99 ${readableMs(quantiles?.p99)}`,
-    );
-    this.tiles[tile]!.value.classList.toggle('void', isVoid);
+  /** A latency that late tokens change is no figure of the simulated cluster. */
+  private fillLatency(tile: number, name: 'ttft' | 'itl', rates: PictureRates | undefined): void {
+    const quantiles = rates?.[`${name}Ms`];
+    const isVoid = (at: 'p50' | 'p99'): boolean =>
+      rates?.lateFigures?.includes(`${name} ${at}`) === true;
+    const mark = isVoid('p50') || isVoid('p99') ? 'VOID · ' : '';
+    this.fill(tile, readableMs(quantiles?.p50), `${mark}p99 ${readableMs(quantiles?.p99)}`);
+    this.tiles[tile]!.value.classList.toggle('void', isVoid('p50'));
   }
 
   private fill(tile: number, value: string, detail: string): void {

@@ -35,6 +35,7 @@ function recordOf(
       event_loop_delay_ms: delay,
       cpu_share: 0,
       void: null,
+      void_figures: [],
     },
     failures: [],
     countedBy: { usage: 0, events: 0 },

@@ -19,6 +19,9 @@ export interface Delay {
   readonly max: number;
 }
 
+/** Figures that lateness can make wrong, each with its percentiles. */
+export type LateFigureName = Objective | 'throughput';
+
 /** The error of a load generator itself. */
 export interface Lateness {
   /**
@@ -30,8 +33,10 @@ export interface Lateness {
   readonly event_loop_delay_ms: Delay;
   /** CPU time of the generator / duration, both in the same unit. */
   readonly cpu_share: number;
-  /** The reason why the figures are not reliable. Null when they are. */
+  /** The reason why some figures are not reliable. Null when all are. */
   readonly void: string | null;
+  /** Those figures; empty when all are reliable. */
+  readonly void_figures: readonly LateFigureName[];
 }
 
 /**

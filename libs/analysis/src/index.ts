@@ -6,6 +6,7 @@ export {
   type Delay,
   type FailureCount,
   type Lateness,
+  type LateFigureName,
 } from './benchmark';
 export {
   comparedLatencies,

@@ -11,6 +11,7 @@ import { fileName, keyOf } from './names';
 import type { OptionValue } from './option';
 import { readTyped, whereIn } from './read-value';
 import { UsageError } from './usage-error';
+import { renamedTo } from './renamed';
 
 export type FileValues = ReadonlyMap<ConfigKey, OptionValue>;
 
@@ -117,6 +118,8 @@ function readOption(pair: Pair, { key, given }: Given, reading: Reading): void {
 function unknownName(name: string): string {
   const known = [...configKeys().map(fileName), ...foreignNames()];
   const nearest = nearestName(name.replaceAll('-', '_'), known);
+  const renamed = renamedTo(name);
+  if (renamed !== undefined) return `unknown option '${name}'; ${renamed}`;
   return `unknown option '${name}'${nearest === undefined ? '.' : `; did you mean '${nearest}'?`}`;
 }
 

@@ -132,6 +132,8 @@ describe('resolving', () => {
   it.each([
     [{ flags: { port: '80000' } }, "--port must be an integer from 0 to 65535; '80000' is not."],
     [{ flags: { modle: 'x' } }, "unknown option '--modle'; did you mean '--model'?"],
+    [{ flags: { 'dataset-path': 'x' } }, 'the file of answers is now --answers-path'],
+    [{ env: { BATON_DATASET_PATH: 'x' } }, 'the file of answers is now --answers-path'],
     [{ env: { BATON_SEED: '1.5' } }, "BATON_SEED must be an integer from 0; '1.5' is not."],
     [
       { env: { BATON_PROT: '1' } },

@@ -16,6 +16,7 @@ import type { OptionValue } from './option';
 import { readText, whereIn } from './read-value';
 import { recordedValues } from './recorded-values';
 import { UsageError } from './usage-error';
+import { renamedTo } from './renamed';
 
 /** The origin of a value. */
 export type Origin =
@@ -210,6 +211,8 @@ function fromText(key: ConfigKey, given: string, name: string): OptionValue {
 /** `unknown option '--modle'; did you mean '--model'?`, with `flags` as those there are. */
 export function unknownFlag(name: string, flags: readonly string[] = visibleFlags()): string {
   const given = `--${name.replace(/^--/, '').replaceAll('_', '-')}`;
+  const renamed = renamedTo(given.slice(2));
+  if (renamed !== undefined) return `unknown option '${given}'; ${renamed}`;
   const nearest = nearestName(given, flags);
   return `unknown option '${given}'${nearest === undefined ? '.' : `; did you mean '${nearest}'?`}`;
 }
@@ -231,7 +234,9 @@ function refuseUnknownVariables(env: Variables): void {
     if (!isOurs || known.has(name) || OTHER_VARIABLES.has(name)) continue;
     if (SERVICE_LINK.test(name)) continue;
     const nearest = nearestName(name, known);
-    const hint = nearest === undefined ? '.' : `; did you mean ${nearest}?`;
+    const renamed = renamedTo(name.replace('BATON_', ''));
+    const near = nearest === undefined ? '.' : `; did you mean ${nearest}?`;
+    const hint = renamed === undefined ? near : `; ${renamed}`;
     throw new UsageError(`unknown environment variable ${name}${hint}`);
   }
 }

@@ -17,7 +17,7 @@ export interface TextFiles {
 
 /** @throws UsageError for a file that is needed and not named, or cannot be opened */
 export function textFilesOf(config: BatonConfig): TextFiles {
-  const { textModel, outputLength, datasetPath, rulesPath } = config;
+  const { textModel, outputLength, answersPath, rulesPath } = config;
   const user =
     textModel === 'dataset'
       ? 'text_model dataset'
@@ -27,7 +27,7 @@ export function textFilesOf(config: BatonConfig): TextFiles {
   const dataset =
     user === undefined
       ? undefined
-      : readable('dataset_path', datasetPath, `${user} needs a JSONL or ShareGPT file`);
+      : readable('answers_path', answersPath, `${user} needs a JSONL or ShareGPT file`);
   const rules =
     textModel === 'rules'
       ? readable('rules_path', rulesPath, 'text_model rules needs a YAML file of rules')

@@ -44,6 +44,8 @@ export interface ClusterPicture {
    * received.
    */
   readonly requests: readonly number[];
+  /** Two numbers for each request that has ended since the last picture: key, tokens received. */
+  readonly ended: readonly number[];
   /** Names of requests that no earlier picture has shown. */
   readonly names: readonly RequestName[];
   readonly rates: PictureRates;
@@ -101,13 +103,17 @@ export interface PictureRates {
   /** Their parts by error code, the largest first; empty in a recorded run. */
   readonly refusals: readonly PictureRefusal[];
   /**
-   * Share of the tokens that came too late after the end of their step, 0..1, when so many void the
-   * latencies. Unset: they do not, or the run is on the virtual clock.
+   * Share of the tokens that came too late after the end of their step, 0..1, when they change a
+   * latency. Unset: they do not, or the run is on the virtual clock.
    */
   readonly lateShare?: number;
+  /** The latencies that late tokens change. Unset: none. */
+  readonly lateFigures?: readonly LateFigure[];
   /** The worst recent pause of an API process, ms, when that is longer than `starved_after`. */
   readonly apiStarvedMs?: number;
 }
+
+export type LateFigure = `${'ttft' | 'itl'} ${'p50' | 'p99'}`;
 
 export interface PictureRefusal {
   readonly code: string;

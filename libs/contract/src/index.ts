@@ -5,6 +5,7 @@ export type {
   PictureEngine,
   PicturePhase,
   PictureRates,
+  LateFigure,
   PictureStepTimes,
   Quantiles,
   RequestName,

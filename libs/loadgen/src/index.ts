@@ -7,6 +7,7 @@ export { RequestWriter, type RecordedRequest, type WrittenWorkload } from './req
 export type { ServerAccess } from './server-access';
 export { probeServer, ServerTokenizer, type ServerFacts } from './server-probe';
 export { readServerFigures, type ServerFigures } from './server-figures';
+export { withVerdicts } from './late-verdict';
 export { lateEngines } from './step-lag';
 export { stepTimesBetween } from './step-times';
 export { engineKeyOf, type Sample, samplesOf } from './metric-samples';

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { areTooLate, type Delay, IntervalHistogram, LATE_MS, type Lateness } from '@baton/analysis';
+import { figuresOf, type LateVerdict, withVerdicts } from './late-verdict';
 
 /** Interval of samples of the event loop's delay; it is subtracted from them. */
 const SAMPLING_MS = 5;
@@ -34,23 +35,34 @@ export class LatenessMeter {
       p99: this.loopMs(this.loop.percentile(99)),
       max: this.loopMs(this.loop.max),
     };
-    return {
+    const measured = {
       schedule_lag_ms: { p50, p99, max },
       event_loop_delay_ms: loop,
       cpu_share: rounded((user + system) / US_PER_MS / spentMs),
-      void: this.verdict(loop),
     };
+    return withVerdicts(measured, this.verdicts(loop));
   }
 
-  private verdict(loop: Delay): string | null {
+  /**
+   * Requests that are sent late meet another load than the requested one, and so wait for another
+   * time. Late stamps change single gaps, and hardly a mean over all tokens of a request.
+   */
+  private verdicts(loop: Delay): LateVerdict[] {
+    const verdicts: LateVerdict[] = [];
     const late = this.lag.count - this.lag.countUpTo(LATE_MS * US_PER_MS);
     if (areTooLate(late, this.lag.count)) {
-      return `${late} of ${this.lag.count} requests were sent more than ${LATE_MS} ms late`;
+      verdicts.push({
+        reason: `${late} of ${this.lag.count} requests were sent more than ${LATE_MS} ms late`,
+        figures: figuresOf({ late, all: this.lag.count }, ['ttft', 'e2el'], ['throughput']),
+      });
     }
     if (loop.p99 > LATE_MS) {
-      return `events may have been stamped ${loop.p99} ms late (p99), more than ${LATE_MS} ms`;
+      verdicts.push({
+        reason: `events may have been stamped ${loop.p99} ms late (p99), more than ${LATE_MS} ms`,
+        figures: ['ttft', 'itl', 'e2el'],
+      });
     }
-    return null;
+    return verdicts;
   }
 
   private lagMs(): number[] {

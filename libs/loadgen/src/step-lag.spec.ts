@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { figuresIn } from './server-figures';
-import { lateEngines } from './step-lag';
+import { lateEngines as verdicts } from './step-lag';
+
+/** The reasons in one text; null: none. */
+function lateEngines(...readings: Parameters<typeof verdicts>): string | null {
+  return (
+    verdicts(...readings)
+      .map(({ reason }) => reason)
+      .join('; ') || null
+  );
+}
 
 interface Engine {
   readonly stage: string;
@@ -40,6 +49,18 @@ describe('the verdict on the engines of a server', () => {
     expect(lateEngines(before, after)).toBe(
       '2 of 100 prefill steps of the server ended more than 10 ms late',
     );
+  });
+
+  it('names the figures that the stage makes, and every stage that was late', () => {
+    const before = lags(prefill(0, 0), decode(0, 0));
+    expect(verdicts(before, lags(prefill(100, 2), decode(900, 10)))).toMatchObject([
+      { figures: ['ttft', 'e2el'] },
+      { figures: ['itl', 'e2el'] },
+    ]);
+    expect(verdicts(before, lags(prefill(100, 51), decode(900, 451)))).toMatchObject([
+      { figures: ['ttft', 'e2el', 'throughput'] },
+      { figures: ['itl', 'e2el', 'tpot', 'throughput'] },
+    ]);
   });
 
   it('names frames that an API wrote late, though the steps ended on time', () => {

@@ -1,4 +1,5 @@
-import { areTooLate, LATE_MS } from '@baton/analysis';
+import { areTooLate, LATE_MS, type LateFigureName } from '@baton/analysis';
+import { figuresOf, type LateVerdict } from './late-verdict';
 import { engineKeyOf, type Sample } from './metric-samples';
 
 /** A bound of the buckets of both histograms: `LATE_MS` in seconds. */
@@ -61,30 +62,45 @@ function countedIn(samples: readonly Sample[], event: EventName): Map<string, Co
   );
 }
 
+/** The figures of single events of a stage, and the means over many. */
+const STAGE_FIGURES: Readonly<
+  Record<string, readonly [single: readonly LateFigureName[], means: readonly LateFigureName[]]>
+> = {
+  prefill: [['ttft', 'e2el'], ['throughput']],
+  decode: [
+    ['itl', 'e2el'],
+    ['tpot', 'throughput'],
+  ],
+};
+const OTHER_STAGE = [
+  ['ttft', 'itl', 'e2el'],
+  ['tpot', 'throughput'],
+] as const;
+
 /**
- * The reason why the server was too late for valid figures between two readings; null when it was
- * in time. A server is too late when more than one step of a stage, and over 1 % of them, ended
- * over 10 ms late. The same limit holds for the frames with their tokens.
+ * What was too late in a server between two readings; nothing when it was in time. A server is too
+ * late when more than one step of a stage, and over 1 % of them, ended over 10 ms late. The same
+ * limit holds for the frames with their tokens.
  */
 export function lateEngines(
   before: readonly EngineStepLag[],
   after: readonly EngineStepLag[],
-): string | null {
+): LateVerdict[] {
   const earlier = new Map(before.map((one) => [one.key, one]));
-  const stages = new Set(after.map(({ stage }) => stage));
-  for (const event of EVENT_NAMES) {
-    for (const stage of stages) {
+  const stages = [...new Set(after.map(({ stage }) => stage))];
+  return EVENT_NAMES.flatMap((event) =>
+    stages.flatMap((stage) => {
       const counts = after.filter((one) => one.stage === stage);
       const [all, late] = sumOf(
         counts.map((one) => since(earlier.get(one.key)?.[event], one[event])),
       );
-      if (!areTooLate(late, all)) continue;
-      const { are } = EVENTS[event];
+      if (!areTooLate(late, all)) return [];
       const events = `${late} of ${all} ${stage} ${event} of the server`;
-      return `${events} ${are} more than ${LATE_MS} ms late`;
-    }
-  }
-  return null;
+      const reason = `${events} ${EVENTS[event].are} more than ${LATE_MS} ms late`;
+      const [single, means] = STAGE_FIGURES[stage] ?? OTHER_STAGE;
+      return [{ reason, figures: figuresOf({ late, all }, single, means) }];
+    }),
+  );
 }
 
 /** The events after an earlier reading. An engine that has begun again counts from 0. */

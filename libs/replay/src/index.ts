@@ -17,6 +17,7 @@ export {
   type LoadedWorkload,
 } from './load/load-workload';
 export {
+  DATASET_NAMES,
   flagNameOf,
   splitWorkloadFlags,
   WORKLOAD_FLAG_ALIASES,

@@ -1,5 +1,5 @@
 export { benchmarkReport, type BenchmarkReport } from './bench/benchmark-report';
-export { consoleBenchmark } from './bench/console-benchmark';
+export { consoleBenchmark, lateFiguresText } from './bench/console-benchmark';
 export { consoleTable, type ConsoleColumn } from './console-table';
 export { CONSOLE_WIDTH, wrapWords } from './console-width';
 export {

@@ -1,7 +1,7 @@
 import { defaultConfig } from '@baton/config';
 import { describe, expect, it } from 'vitest';
-import { checkApiProcesses, checkEngines } from './checks';
-import { NO_ENGINES } from './cluster-plan';
+import { checkApiProcesses, checkEngines, checkEngineShare } from './checks';
+import { NO_ENGINES, planProcesses } from './cluster-plan';
 
 const PAIR = { ...NO_ENGINES, prefill: 1, decode: 1 };
 const URLS = { prefillUrl: ['http://p:1'], decodeUrl: ['http://d:1'] };
@@ -46,6 +46,23 @@ describe('several API processes', () => {
     }
     expect(() => checkApiProcesses({ apiProcesses: '2' })).toThrow(
       '--api-processes 2 needs a Redis server that the processes share.',
+    );
+  });
+});
+
+describe('the engines of a worker', () => {
+  const share = (engines: number, cores: number): void => {
+    const counts = { ...NO_ENGINES, prefill: engines, decode: engines };
+    checkEngineShare(planProcesses(defaultConfig({}), counts, cores));
+  };
+
+  it('are at most as many as it can announce in time', () => {
+    expect(() => share(150, 2)).not.toThrow();
+    expect(() => share(500, 8)).not.toThrow();
+    expect(() => share(500, 2)).toThrow(
+      '1000 engines on this machine are up to 500 in one worker; with a broker a worker can have ' +
+        '150. Add --broker in-process, which has room for them in one process, or use a machine ' +
+        'with 7 cores or more.',
     );
   });
 });

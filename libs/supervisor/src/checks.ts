@@ -8,6 +8,13 @@ import {
 import { checkLlamacpp, checkUpstreams, executorOf } from '@baton/engine-host';
 import { parseTopology, type ScheduledChange, TopologyError } from '@baton/policies';
 import { type StageCounts, STAGES_OF_WORKERS } from './cluster-plan';
+import type { ProcessSpec } from './supervised-process';
+
+/**
+ * A worker builds its engines before it answers the broker: 100 on each of two
+ * cores take 12 s, 500 longer than the broker waits. In one process nothing waits.
+ */
+const MOST_ENGINES = 150;
 
 /**
  * The engines of the configured topology.
@@ -70,6 +77,24 @@ export function withScheduledChanges(
     else if (change.kind === 'become') counts[change.to] += 1;
   }
   return counts;
+}
+
+/**
+ * Checks that every worker can announce its engines to a broker in time.
+ *
+ * @throws UsageError with what such a size needs
+ */
+export function checkEngineShare(specs: readonly Pick<ProcessSpec, 'config'>[]): void {
+  const workers = specs.filter(({ config }) => config.role !== 'api');
+  const counts = workers.map(({ config }) => config.enginesPerProcess ?? 1);
+  const most = Math.max(0, ...counts);
+  if (most <= MOST_ENGINES) return;
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  throw new UsageError(
+    `${all} engines on this machine are up to ${most} in one worker; with a broker a worker can ` +
+      `have ${MOST_ENGINES}. Add --broker in-process, which has room for them in one process, or ` +
+      `use a machine with ${Math.ceil(all / MOST_ENGINES)} cores or more.`,
+  );
 }
 
 /** @throws UsageError when one process has all roles, but several API processes are configured */

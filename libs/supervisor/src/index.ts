@@ -1,4 +1,10 @@
-export { checkApiProcesses, checkEngines, enginesOf, withScheduledChanges } from './checks';
+export {
+  checkApiProcesses,
+  checkEngineShare,
+  checkEngines,
+  enginesOf,
+  withScheduledChanges,
+} from './checks';
 export {
   entryOf,
   NO_ENGINES,

@@ -23,6 +23,10 @@ export class ErrorFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = this.errorOf(exception, request.url);
     if (reply.raw.headersSent || reply.raw.destroyed) return;
+    if (error.code === 'not_found' && isBrowserAtRoot(request)) {
+      void reply.code(302).header('location', 'ui/').send();
+      return;
+    }
     const { status, headers, body } = renderErrorAt(request.url, error, this.config.dialect);
     if (error.code === 'method_not_allowed') {
       void reply.header('allow', this.routes.methodsOf(request.url)?.join(', ') ?? '');
@@ -57,6 +61,11 @@ export class ErrorFilter implements ExceptionFilter {
     this.logger.error({ err: exception }, 'a request failed with an unexpected error');
     return new BatonError('engine_error');
   }
+}
+
+/** A person who opens the address of the API wants the live page, a program the error. */
+function isBrowserAtRoot({ method, url, headers }: FastifyRequest): boolean {
+  return method === 'GET' && pathOf(url) === '/' && (headers.accept ?? '').includes('text/html');
 }
 
 function messageOf(exception: unknown): string {

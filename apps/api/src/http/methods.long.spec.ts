@@ -69,6 +69,14 @@ for (const dialect of ['openai', 'vllm'] as const) {
       else expect(text).toContain(`Did you mean ${meant}?`);
     });
 
+    it('the root sends a browser to the live page', async () => {
+      const answer = await fetch(`${fixture.api.url}/`, {
+        headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
+        redirect: 'manual',
+      });
+      expect([answer.status, answer.headers.get('location')]).toEqual([302, 'ui/']);
+    });
+
     it('the root names what is served', async () => {
       const text = await (await ask('GET', '/')).text();
       for (const path of dialect === 'vllm' ? ['Not Found'] : ['/v1', '/ui', '/docs'])

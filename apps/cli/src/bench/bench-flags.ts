@@ -77,7 +77,7 @@ function addOptions(command: Command, rows: typeof BENCH_ROWS): void {
 
 /** @throws UsageError, one sentence */
 export function readBenchFlags(given: Given): BenchFlags {
-  const { workload, others } = splitWorkloadFlags(withDatasetFile(given));
+  const { workload, others } = splitWorkloadFlags(given);
   checkSource(workload);
   const lists = (name: BenchFlag): readonly string[] => {
     const value = others[name];
@@ -102,16 +102,6 @@ export function readBenchFlags(given: Given): BenchFlags {
     percentiles: readPercentiles(values),
     result: readResultFlags(values, isOn, lists('metadata')),
   };
-}
-
-/**
- * Renames `--dataset-path`, the name in `vllm bench serve`. In other commands it is an option of
- * the configuration.
- */
-function withDatasetFile({ datasetPath, ...given }: Given): Given {
-  if (datasetPath === undefined) return given;
-  if (given['datasetFile'] === undefined) return { ...given, datasetFile: datasetPath };
-  throw new UsageError('--dataset-path and --dataset-file are the same flag. Remove one.');
 }
 
 function deadlineOf(values: FlagValues<BenchFlag>): number {

@@ -52,7 +52,6 @@ export const BENCH_FLAGS = {
     help: 'Seconds to wait for an answer of /v1/models before the run (default: 0).',
     group: 'Server',
   },
-  datasetPath: { value: 'file', help: 'The same as --dataset-file.', group: 'Load' },
   maxConcurrency: {
     value: 'n',
     help: 'Maximum number of requests under way; further requests wait (default: no limit).',

@@ -86,7 +86,7 @@ describe('baton bench', () => {
       void: expect.any(String) as string,
     });
     expect(answer.exitCode).toBe(3);
-    expect(answer.stderr).toContain('this run is void: ');
+    expect(answer.stderr).toMatch(/baton: void: TTFT, .*--speedup 0.5/);
   });
 
   it('takes its latency targets in the form of replay, too', async () => {
@@ -211,8 +211,10 @@ describe('baton bench', () => {
     const failing = JSON.stringify({ reference: { fail: 'in-stream' } });
     const answer = await bench(...SHORT, '--num-prompts', '3', '--extra-body', failing);
     expect(answer.exitCode).toBe(1);
-    expect(answer.stdout).toMatch(/in_stream_error: +3 {2}fails on request/);
-    expect(answer.stdout).toMatch(/Successful requests: +0\nFailed requests: +3/);
+    expect(answer.stdout).toBe('');
+    expect(answer.stderr).toContain(
+      'baton: No request was completed. 3 × in_stream_error: fails on request',
+    );
   });
 
   it('warms up with separate words, and stops when the warm-up fails', async () => {
@@ -289,6 +291,8 @@ describe('wrong usage', () => {
       /unknown option .* did you mean '--num-prompts'/,
     ],
     [[], /The workload is missing/],
+    [['--dataset', 'sharegpt'], /--dataset sharegpt needs --dataset-file FILE/],
+    [['--dataset', 'sharegpt', '--dataset-file', 'no.json'], /^no.json cannot be read: ENOENT/],
   ])('%j is one sentence and exit code 2', async (args, sentence) => {
     const { exitCode, stderr, stdout, stamps } = await bench(...args);
     expect(stderr.replace(/^baton: /, '')).toMatch(sentence);

@@ -7,6 +7,7 @@ import {
   readServerFigures,
   runLoad,
   stepTimesBetween,
+  withVerdicts,
 } from '@baton/loadgen';
 import { WorkloadBuilder } from '@baton/workload';
 import { shippedTracesText, wantsTraceList } from '@baton/replay';
@@ -102,11 +103,13 @@ async function loaded(prepared: PreparedBench, stop: AbortSignal): Promise<Measu
     await warmUp(prepared, streams, stop);
     const record = await measured(prepared, streams, stop);
     const after = await readServerFigures(flags.server);
-    const isLate = lateEngines(before.stepLags, after.stepLags);
+    const late = lateEngines(before.stepLags, after.stepLags);
     const { lateness } = record.run;
+    const { void: reason, void_figures: figures } = lateness;
+    const verdicts = reason === null ? late : [{ reason, figures }, ...late];
     return {
       ...record,
-      run: { ...record.run, lateness: { ...lateness, void: lateness.void ?? isLate } },
+      run: { ...record.run, lateness: withVerdicts(lateness, verdicts) },
       stepTimes: stepTimesBetween(before.stepTimes, after.stepTimes),
     };
   } finally {
@@ -168,6 +171,18 @@ async function measured(
   }
 }
 
+/** The causes in place of figures, which would all be 0. */
+function sayNoneCompleted({ run, wasInterrupted }: MeasuredLoad): void {
+  const causes = run.failures.map(
+    ({ error, count, example }) => `${count} × ${error}: ${example.replaceAll(/\s+/g, ' ')}`,
+  );
+  say(
+    [wasInterrupted ? 'Interrupted.' : '', 'No request was completed.', causes.join('; ')]
+      .join(' ')
+      .trim(),
+  );
+}
+
 async function printResult(
   prepared: PreparedBench,
   record: MeasuredLoad,
@@ -177,7 +192,7 @@ async function printResult(
   const { run } = record;
   const document = resultDocument(prepared, record, figures);
   if (flags.result.json) process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
-  else {
+  else if (figures.completed > 0) {
     const { classTable, consoleBenchmark, stepTimesLines, wrapWords } =
       await import('@baton/report');
     const { maxConcurrency, percentiles } = flags;
@@ -190,10 +205,17 @@ async function printResult(
           .join(''),
     );
   }
-  if (record.wasInterrupted) say('interrupted: the figures cover only the requests that had ended');
-  if (run.lateness.void !== null) {
+  if (figures.completed === 0) sayNoneCompleted(record);
+  else if (record.wasInterrupted) {
+    say('interrupted: the figures cover only the requests that had ended');
+  }
+  if (run.lateness.void !== null && figures.completed > 0) {
+    const { lateFiguresText } = await import('@baton/report');
+    const { lateness } = run;
     say(
-      `this run is void: ${run.lateness.void}. Repeat it on a less busy machine or at a lower rate`,
+      `void: ${lateFiguresText(lateness)}, because ${lateness.void}. ` +
+        'Figures without VOID are valid. Repeat the run on a less busy machine, at a lower rate, or with a cluster at half ' +
+        'speed (baton up --speedup 0.5, and half the rate: its times are then twice as long)',
     );
   }
   const { origin, prefix } = flags.server;

@@ -3,8 +3,8 @@ import type { Finish } from '../commands';
 import { addBenchOptions, addLoadOptions, type Given } from './bench-flags';
 
 const EXIT_CODES = `
-Exit codes: 0 done; 1 interrupted, no request completed, or no server answers; 2 wrong usage; 3 the
-run is void, because the load or the simulated steps were late.`;
+Exit codes: 0 done; 1 interrupted, no request completed, or no server answers; 2 wrong usage; 3
+some figures are void, because the load or the simulated steps were late.`;
 
 /** Makes `command` the load generator. Its modules are loaded when it runs. */
 export function completeBench(command: Command, finish: Finish): void {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { UsageError } from '@baton/config';
 import {
   type ServerFigures,
   findPromptWords,
@@ -45,7 +44,6 @@ export async function prepareBench(flags: BenchFlags, stop: AbortSignal): Promis
   const { server, seed } = flags;
   const facts = await probeServer(server, stop);
   const loaded = await workloadOf(flags, facts.maxModelLen);
-  if (loaded.workload.count === 0) throw new UsageError('The workload has no requests.');
   const found = await findPromptWords(new ServerTokenizer(server, facts.model));
   const ignoreEos = flags.ignoreEos ?? loaded.texts === undefined;
   const writer = new RequestWriter(loaded, {

@@ -1,6 +1,9 @@
 import { UsageError } from '@baton/config';
 import { Command } from 'commander';
 import type { CommandRow } from '../commands';
+import { COMMON_OPTIONS } from '../help/common-options';
+import { type CompletedCommand, completionScript, ZSH_START } from './completion-script';
+import { offeredValues, offeredWords } from './offered-values';
 
 const SHELLS = ['bash', 'zsh'];
 const EXAMPLES = `
@@ -17,30 +20,23 @@ export function completeCompletion(command: Command, rows: readonly CommandRow[]
       if (!SHELLS.includes(shell)) {
         throw new UsageError(`<shell> must be ${SHELLS.join(' or ')}; '${shell}' is not.`);
       }
-      const flags = new Map<string, string[]>();
-      for (const { name, complete } of rows) {
-        const described = new Command(name);
-        await complete(described, () => undefined);
-        flags.set(name, [...described.options.flatMap(({ long }) => long ?? []), '--help']);
-      }
-      process.stdout.write(shell === 'zsh' ? `${ZSH}${script(flags)}` : script(flags));
+      const commands: CompletedCommand[] = [];
+      for (const row of rows) commands.push(await completedCommand(row));
+      process.stdout.write((shell === 'zsh' ? ZSH_START : '') + completionScript(commands));
     });
 }
 
-/** zsh can run completion functions of bash. */
-const ZSH = 'autoload -U +X bashcompinit && bashcompinit\n';
-
-/** Completes the name of the command, then its flags. Elsewhere it completes files. */
-function script(flags: ReadonlyMap<string, readonly string[]>): string {
-  const cases = [...flags].map(([name, words]) => `    ${name}) words="${words.join(' ')}" ;;`);
-  return `_baton() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" words=""
-  if [ "$COMP_CWORD" -eq 1 ]; then words="${[...flags.keys()].join(' ')}"
-  else case "\${COMP_WORDS[1]}" in
-${cases.join('\n')}
-  esac; fi
-  COMPREPLY=($(compgen -W "$words" -- "$word"))
-}
-complete -o default -F _baton baton bin/baton
-`;
+async function completedCommand({ name, complete }: CommandRow): Promise<CompletedCommand> {
+  const described = new Command(name);
+  await complete(described, () => undefined);
+  const flags = [...described.options.flatMap(({ long }) => long ?? []), '--help'];
+  const common = COMMON_OPTIONS[name] ?? flags;
+  const offered = flags.map((flag) => [flag, offeredValues(name, flag)] as const);
+  return {
+    name,
+    commonFlags: common,
+    otherFlags: flags.filter((flag) => !common.includes(flag)),
+    values: Object.fromEntries(offered.filter(([, values]) => values.length > 0)),
+    words: offeredWords(name),
+  };
 }

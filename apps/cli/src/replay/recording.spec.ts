@@ -165,21 +165,17 @@ describe('the replay of a recorded run', () => {
     });
   });
 
-  it.each([
-    ['a trace without measurements', '{"arrival_s":0,"prompt_tokens":1,"output_tokens":1}\n'],
-    ['an empty recording', recordingOf(0)],
-  ])('is not available from %s', async (_what, content) => {
-    writeFileSync(path, content);
+  it('is not available from a trace without measurements', async () => {
+    writeFileSync(path, '{"arrival_s":0,"prompt_tokens":1,"output_tokens":1}\n');
     const { exitCode, stderr } = await replay('--trace', path, '--compare');
     expect(exitCode).toBe(2);
     expect(stderr).toBe('baton: --compare needs a trace that `baton up --record` wrote.\n');
   });
 
-  it('without requests is a replay without requests', async () => {
+  it('is refused when it has no requests', async () => {
     writeFileSync(path, recordingOf(0));
-    const answer = await replay('--trace', path, '--json');
-    expect(resultOf(answer)).toMatchObject({ requests: 0 });
-    expect(resultOf(answer)).not.toHaveProperty('comparison');
+    const { exitCode, stderr } = await replay('--trace', path, '--json');
+    expect([exitCode, stderr]).toEqual([2, `baton: ${path} has no requests.\n`]);
   });
 
   it('refuses a faulty line with its number', async () => {

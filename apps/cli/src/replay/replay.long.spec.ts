@@ -88,16 +88,12 @@ describe('baton replay --json', () => {
     });
   });
 
-  it('has null instead of numbers without requests', async () => {
-    const { exitCode, stdout } = await replay(
-      '--dataset',
-      'random',
-      '--num-prompts',
-      '0',
-      '--json',
+  it('is an error without requests', async () => {
+    const { exitCode, stdout, stderr } = await replay(
+      ...['--dataset', 'random', '--num-prompts', '0', '--json'],
     );
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ requests: 0, ttft_ms: { mean: null } });
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toBe('baton: --num-prompts 0 leaves no request.\n');
   });
 
   it('counts a prompt that can never fit as refused', async () => {

@@ -15,6 +15,7 @@ import {
 import { countRanks } from '@baton/simulation';
 import {
   checkApiProcesses,
+  checkEngineShare,
   checkEnginePorts,
   checkEngines,
   checkOpenFiles,
@@ -68,6 +69,7 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   const ranks = countRanks(resolved, engines);
   const claimed = { ...resolved, port: await claimPort(resolved) };
   if (claimed.exposeEngines) await checkEnginePorts(claimed, ranks);
+  if (claimed.broker !== 'in-process') checkEngineShare(planProcesses(claimed, engines));
   clearOutputFiles(claimed);
   const broker = await obtainBroker(claimed, (line) => say(line));
   const isOneProcess = broker.kind === 'in-process';

@@ -87,7 +87,9 @@ export class Health {
   }
 
   private delays({ engines, rates, atMs }: ClusterModel): Found[] {
-    const share = rates?.lateShare;
+    // A wrong tail is marked at its figure.
+    const isWrong = rates?.lateFigures?.some((figure) => figure.endsWith('p50')) === true;
+    const share = isWrong ? rates?.lateShare : undefined;
     if (share !== undefined) this.late = { share, atMs };
     else if (this.late !== undefined && atMs - this.late.atMs > STAY_MS) this.late = undefined;
     const starved = engines.filter(({ starvedMs }) => starvedMs !== undefined).length;

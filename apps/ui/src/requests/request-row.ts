@@ -17,10 +17,16 @@ export class RequestRow {
     readonly request: RequestState,
     open: (name: string) => void,
   ) {
-    setText(this.button, request.name);
-    this.button.addEventListener('click', () => open(request.name));
+    const { name } = request;
+    // A narrow column cuts the start of an id: all begin alike.
+    this.button.append(make('span', {}, [make('bdi', {}, [name])]));
+    this.button.title = name;
     this.cells[0]!.append(this.button);
     this.element = make('tr', {}, this.cells);
+    // The button is the row's way in for the keyboard; its click arrives here, too.
+    this.element.addEventListener('click', () => {
+      if (document.getSelection()?.isCollapsed !== false) open(name);
+    });
   }
 
   get hasFocus(): boolean {
@@ -28,10 +34,11 @@ export class RequestRow {
   }
 
   show({ atMs }: ClusterModel, names: ReadonlyMap<string, string>): void {
-    const { phase, engine, promptTokens, tokens, maxTokens, seenMs, phaseMs } = this.request;
+    const { phase, engine, promptTokens, tokens, maxTokens, seenMs, phaseMs, isCounted } =
+      this.request;
     const untilMs = phase === 'ended' ? phaseMs : atMs;
-    // The last picture of an ended request may lack its last tokens.
-    const atLeast = phase === 'ended' && tokens < maxTokens ? '≥ ' : '';
+    // After a lost connection the last tokens are unknown.
+    const atLeast = phase === 'ended' && !isCounted && tokens < maxTokens ? '≥ ' : '';
     setAttribute(this.element, 'class', `phase-${phase}`);
     const texts = [
       phase,

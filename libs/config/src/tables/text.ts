@@ -11,11 +11,11 @@ export const TEXT = {
   textModel: choice(['simulated', 'echo', 'random', 'dataset', 'rules'], 'simulated', {
     help:
       'Source of answers: simulated sentences, the last user message (echo), words drawn from ' +
-      'the whole vocabulary (random), the answers of dataset_path, or the rules of rules_path.',
+      'the whole vocabulary (random), the answers of answers_path, or the rules of rules_path.',
   }),
-  datasetPath: optionalText({
+  answersPath: optionalText({
     help: 'JSONL or ShareGPT file of answers, for text_model dataset and output_length dataset.',
-    unset: 'no dataset',
+    unset: 'no answers',
   }),
   rulesPath: optionalText({
     help:

@@ -75,7 +75,6 @@ describe('a trace', () => {
     expect((await workloadOf({ trace: tenRows, numPrompts: '400' })).count).toBe(10);
     expect((await workloadOf({ trace: tenRows, duration: '2' })).count).toBe(2);
     expect((await workloadOf({ trace: tenRows, duration: '2', rateScale: '2' })).count).toBe(4);
-    expect((await workloadOf({ trace: tenRows, limit: '0' })).count).toBe(0);
   });
 
   it('is scaled, to a factor or to a rate', async () => {
@@ -121,11 +120,21 @@ describe('a trace', () => {
     ]);
   });
 
-  it('without requests is valid', async () => {
-    expect((await workloadOf({ trace: file('header.csv', VIDUR) })).count).toBe(0);
-    expect((await workloadOf({ trace: file('empty', '') })).count).toBe(0);
-    const poisson = { trace: file('empty', ''), arrivals: 'poisson', requestRate: '3' };
-    expect((await workloadOf(poisson)).count).toBe(0);
+  it.each([
+    ['with a header alone', () => ({ trace: file('header.csv', VIDUR) }), /header.csv has no req/],
+    ['without a byte', () => ({ trace: file('empty', '') }), /empty has no requests\.$/],
+    ['of which none is read', () => ({ trace: tenRows, limit: '0' }), /^--limit 0 leaves no req/],
+    ['cut to nothing', () => ({ trace: tenRows, numPrompts: '0' }), /^--num-prompts 0 leaves no/],
+  ])('%s is refused', async (_what, flags, sentence) => {
+    await expect(workloadOf(flags())).rejects.toThrow(sentence);
+  });
+
+  it('without requests is valid while it grows', async () => {
+    const { workload } = await loadWorkload(
+      { trace: file('empty', '') },
+      { seed: 1, blockSize: 16, isGrowing: true },
+    );
+    expect(workload.count).toBe(0);
   });
 
   it('has its contents in blocks of the engine’s size', async () => {

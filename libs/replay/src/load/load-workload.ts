@@ -37,7 +37,7 @@ import {
 import { isExchangeFile, readExchanges } from './files/exchanges';
 import { readLines } from './files/file-lines';
 import { FlagValues } from './flag-values';
-import { loadShareGpt } from './files/sharegpt';
+import { checkShareGptFile, loadShareGpt } from './files/sharegpt';
 import { SHIPPED_TRACES, shippedTracePath, shippedTracesText } from './files/shipped-traces';
 import {
   belongsTo,
@@ -99,8 +99,9 @@ export function wantsTraceList(flags: WorkloadFlags): boolean {
  * @throws UsageError
  */
 export function checkSource(flags: WorkloadFlags): void {
-  const isTrace = sourceOf(flags) === 'trace';
-  if (isTrace && !wantsTraceList(flags)) pathOfTrace(flags.trace!);
+  const source = sourceOf(flags);
+  if (source === 'trace' && !wantsTraceList(flags)) pathOfTrace(flags.trace!);
+  if (source === 'sharegpt') checkShareGptFile(flags.datasetFile);
 }
 
 /**
@@ -121,6 +122,7 @@ export async function loadWorkload(
     const durationS = values.seconds('duration');
     const limited = durationS === undefined ? scaled : within(scaled, secondsToUs(durationS));
     const workload = withContentBlock(limited, blockTokensOf(limited, context));
+    if (workload.count === 0 && context.isGrowing !== true) throw noRequests(flags, loaded);
     return { ...loaded, workload: withNames(workload, values, context.seed) };
   } catch (error) {
     if (error instanceof TraceError || error instanceof WorkloadError) {
@@ -128,6 +130,15 @@ export async function loadWorkload(
     }
     throw error;
   }
+}
+
+function noRequests(flags: WorkloadFlags, { source, workload }: LoadedWorkload): UsageError {
+  const zero = (['limit', 'numPrompts'] as const).find((name) => Number(flags[name] ?? 1) === 0);
+  if (zero !== undefined) return new UsageError(`${flagNameOf(zero)} 0 leaves no request.`);
+  if (workload.count > 0) {
+    return new UsageError(`No request arrives within --duration ${flags.duration}.`);
+  }
+  return new UsageError(`${source.name} has no requests.`);
 }
 
 const MIXES = { sloMix: 'sloClass', tenantMix: 'tenant', adapterMix: 'adapter' } as const;
@@ -182,7 +193,9 @@ function sourceOf(flags: WorkloadFlags): SourceKind {
   const idle = WORKLOAD_FLAGS.find((name) => flags[name] !== undefined && !belongsTo(name, source));
   if (idle !== undefined) {
     const what = source === 'trace' ? 'a trace' : `the dataset ${source}`;
-    throw new UsageError(`${flagNameOf(idle)} has no effect on ${what}.`);
+    // Until 0.1.0 --dataset-path was the file of answers.
+    const answers = idle === 'datasetFile' ? ' The file of answers is --answers-path.' : '';
+    throw new UsageError(`${flagNameOf(idle)} has no effect on ${what}.${answers}`);
   }
   return source;
 }

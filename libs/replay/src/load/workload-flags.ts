@@ -20,6 +20,13 @@ const TRACE_DATASETS: Readonly<Record<string, TraceFormat | undefined>> = {
   burstgpt: 'burstgpt',
 };
 
+/** The values of `--dataset`, generated ones first. */
+export const DATASET_NAMES: readonly string[] = [
+  ...DATASETS,
+  'sharegpt',
+  ...Object.keys(TRACE_DATASETS),
+];
+
 /**
  * A flag of the workload: its form, its help, and the sources that it applies to (default: all).
  */
@@ -58,7 +65,7 @@ export const WORKLOAD_FLAG_ROWS = {
   },
   datasetFile: {
     value: 'file',
-    help: 'The file of --dataset sharegpt, or the same as --trace.',
+    help: 'The file of --dataset sharegpt, or the same as --trace (also --dataset-path).',
     of: ['sharegpt'],
   },
   sharegptOutputLen: {
@@ -200,6 +207,7 @@ export type WorkloadFlags = Readonly<Partial<Record<WorkloadFlag, string>>>;
 /** Other spellings of flags, for users of other tools. */
 export const WORKLOAD_FLAG_ALIASES: Readonly<Record<string, WorkloadFlag>> = {
   datasetName: 'dataset',
+  datasetPath: 'datasetFile',
 };
 
 /** The flag of an option name: `--num-prompts` for `numPrompts`. */
@@ -219,10 +227,19 @@ export function splitWorkloadFlags<T>(flags: Readonly<Record<string, T>>): {
   const others: Record<string, T> = {};
   for (const [given, value] of Object.entries(flags)) {
     const name = WORKLOAD_FLAG_ALIASES[given] ?? given;
-    if (name in WORKLOAD_FLAG_ROWS) workload[name] = String(value);
-    else others[given] = value;
+    if (name in WORKLOAD_FLAG_ROWS) {
+      if (name in workload) throw sameFlag(name);
+      workload[name] = String(value);
+    } else others[given] = value;
   }
   return { workload: withTraceNamed(workload), others };
+}
+
+function sameFlag(name: string): UsageError {
+  const names = [name, ...Object.keys(WORKLOAD_FLAG_ALIASES)].filter(
+    (each) => each === name || WORKLOAD_FLAG_ALIASES[each] === name,
+  );
+  return new UsageError(`${names.map(flagNameOf).join(' and ')} are the same flag. Remove one.`);
 }
 
 /**

@@ -8,7 +8,10 @@ import { consoleBenchmark } from './console-benchmark';
 
 const SLO = { ttft: 500_000, tpot: 30_000 };
 
-function recordOf(reason: string | null): BenchmarkRecord {
+function recordOf(
+  reason: string | null,
+  wrong: BenchmarkRecord['lateness']['void_figures'] = [],
+): BenchmarkRecord {
   const delay = { p50: 0.2, p99: 1.5, max: 3 };
   return {
     ...testRun({ requests: 50, roles: ['aggregated'] }),
@@ -20,6 +23,7 @@ function recordOf(reason: string | null): BenchmarkRecord {
       event_loop_delay_ms: delay,
       cpu_share: 0.25,
       void: reason,
+      void_figures: wrong,
     },
     failures: [{ error: 'http_429', count: 3, example: '<b>too many</b>' }],
     countedBy: { usage: 46, events: 3 },
@@ -69,7 +73,7 @@ describe('the report of a load run', () => {
   );
 
   it('is a page of client-side figures that shows when the run is void', () => {
-    const run = recordOf('it was late');
+    const run = recordOf('it was late', [...OBJECTIVES, 'throughput']);
     const page = benchmarkReport({
       run,
       figures: figuresOf(run),
@@ -96,6 +100,31 @@ describe('the report of a load run', () => {
     expect(html).toContain('&lt;b&gt;too many');
     expect(html).not.toContain('simulated');
     expect(html).not.toContain('per GPU');
+  });
+
+  it('marks only the figures that lateness makes wrong', () => {
+    const run = recordOf('it was late', ['ttft', 'e2el', 'throughput']);
+    const figures = figuresOf(run);
+    const parts = { maxConcurrency: undefined, requestRate: undefined };
+    const lines = consoleBenchmark({ run, figures, percentiles: [90], ...parts }).split('\n');
+    const marked = lines.filter((line) => line.endsWith('  VOID'));
+    expect(marked.map((line) => line.replace(/ \(.*/, ''))).toEqual([
+      ...['Request throughput', 'Request goodput', 'Output token throughput'],
+      ...['Peak output token throughput', 'Total token throughput'],
+      ...['Mean TTFT', 'Median TTFT', 'P90 TTFT', 'Mean E2EL', 'Median E2EL', 'P90 E2EL'],
+    ]);
+    expect(lines).toContain('VOID: TTFT, E2EL, throughput: it was late.');
+    const { answer } = benchmarkReport({
+      ...{ run, figures, slo: SLO, title: '', subtitle: '', settings: {} },
+    });
+    expect(answer).toMatchObject({
+      verdict: 'doubt',
+      headline: '✖ VOID: TTFT, E2EL, throughput',
+      sentence: expect.stringContaining('The other figures are valid.') as string,
+    });
+    expect(answer?.figures.map(([name]) => name)).toEqual([
+      ...['requests/s (VOID)', 'TTFT p50 (VOID)', 'TPOT p50'],
+    ]);
   });
 
   it('has around each figure the range of another sample of the load', () => {

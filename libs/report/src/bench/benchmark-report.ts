@@ -2,7 +2,10 @@ import {
   type BenchmarkFigures,
   type BenchmarkRecord,
   EXACT_MODEL,
+  type LateFigureName,
+  type Lateness,
   NEVER,
+  OBJECTIVES,
   type RequestLog,
   type Slo,
   summarise,
@@ -21,6 +24,7 @@ import { msText } from '../run/headline';
 import { latencySections } from '../run/latency-sections';
 import { rateSections } from '../run/load-sections';
 import { foldExcept } from '../fold';
+import { lateFiguresText } from './console-benchmark';
 import { sloSentence, sloVerdict } from '../run/run-answer';
 import { chosenRows } from '../run/timeline-section';
 import type {
@@ -91,30 +95,50 @@ function intervalsOf({ endUs }: BenchmarkRecord): number {
   return Math.min(MOST_INTERVALS, Math.max(LEAST_INTERVALS, Math.ceil(usToSeconds(endUs))));
 }
 
-/** The answer of the page. The answer of a void run says only that it is void. */
+/** The answer of the page. Figures that lateness makes wrong are marked. */
 function answer({ run, figures }: BenchmarkReport, summary: Summary): ReportAnswer {
+  const { lateness } = run;
+  const isVoid = (name: LateFigureName): boolean => lateness.void_figures.includes(name);
+  const marked = (names: readonly LateFigureName[], [name, ...texts]: Entry): Entry => {
+    return [names.some(isVoid) ? `${name} (VOID)` : name, ...texts];
+  };
   const ends = summary.intervals;
   const output = formatWithInterval(figures.output_throughput, ends.output_tokens_per_second);
-  const reason = run.lateness.void;
+  const requests: Entry = [
+    'requests/s',
+    formatWithInterval(figures.request_throughput, ends.request_rps),
+    `${output} output tokens/s`,
+  ];
+  const [ttft, tpot] = latencies(summary);
   return {
-    verdict: reason === null ? sloVerdict(summary) : 'void',
-    sentence:
-      reason === null
-        ? sloSentence(summary)
-        : `The machine was too slow to measure: ${reason}. Run it again with more CPU time or ` +
-          'fewer requests.',
-    figures: [
-      [
-        'requests/s',
-        formatWithInterval(figures.request_throughput, ends.request_rps),
-        `${output} output tokens/s`,
-      ],
-      ...latencies(summary),
-    ],
+    ...verdictOf(lateness, summary),
+    figures: [marked(['throughput'], requests), marked(['ttft'], ttft), marked(['tpot'], tpot)],
   };
 }
 
-function latencies({ ttft_ms: ttft, tpot_ms: tpot, intervals: ends }: Summary): Entry[] {
+/** A run of which every figure is void answers nothing. */
+function verdictOf(
+  lateness: Lateness,
+  summary: Summary,
+): Pick<ReportAnswer, 'verdict' | 'headline' | 'sentence'> {
+  const { void: reason, void_figures: wrong } = lateness;
+  if (reason === null) return { verdict: sloVerdict(summary), sentence: sloSentence(summary) };
+  const sentence =
+    `The machine was too slow: ${reason}. Run it again with more CPU time, fewer requests, or ` +
+    'a cluster at half speed (--speedup 0.5).';
+  if (wrong.length > OBJECTIVES.length) return { verdict: 'void', sentence };
+  return {
+    verdict: 'doubt',
+    headline: `✖ VOID: ${lateFiguresText(lateness)}`,
+    sentence: `${sentence} The other figures are valid.`,
+  };
+}
+
+function latencies({
+  ttft_ms: ttft,
+  tpot_ms: tpot,
+  intervals: ends,
+}: Summary): readonly [Entry, Entry] {
   return [
     ['TTFT p50', msText(ttft.p50, ends.ttft_ms.p50), `p99 ${msText(ttft.p99, ends.ttft_ms.p99)}`],
     ['TPOT p50', msText(tpot.p50, ends.tpot_ms.p50), `p99 ${msText(tpot.p99, ends.tpot_ms.p99)}`],

@@ -1,6 +1,8 @@
 import {
   type BenchmarkFigures,
   type BenchmarkRecord,
+  type LateFigureName,
+  type Lateness,
   OBJECTIVES,
   percentileName,
 } from '@baton/analysis';
@@ -16,6 +18,11 @@ const LATENCY_NAMES = {
   itl: ['Inter-token Latency', 'ITL'],
   e2el: ['End-to-end Latency', 'E2EL'],
 } as const;
+
+/** The figures that lateness makes wrong, in words: `TTFT, E2EL, throughput`. */
+export function lateFiguresText({ void_figures: figures }: Pick<Lateness, 'void_figures'>): string {
+  return figures.map((name) => (name === 'throughput' ? name : LATENCY_NAMES[name][1])).join(', ');
+}
 
 export interface ConsoleBenchmark {
   readonly run: BenchmarkRecord;
@@ -33,6 +40,8 @@ export interface ConsoleBenchmark {
  */
 export function consoleBenchmark(benchmark: ConsoleBenchmark): string {
   const { run, figures, percentiles, maxConcurrency, requestRate } = benchmark;
+  const rate = (name: string, value: number): string =>
+    line(name, fixed(value) + mark(run.lateness, 'throughput'));
   return [
     rule('=', ' Serving Benchmark Result '),
     line('Successful requests:', figures.completed),
@@ -44,28 +53,37 @@ export function consoleBenchmark(benchmark: ConsoleBenchmark): string {
     line('Benchmark duration (s):', fixed(figures.duration)),
     line('Total input tokens:', figures.total_input_tokens),
     line('Total generated tokens:', figures.total_output_tokens),
-    line('Request throughput (req/s):', fixed(figures.request_throughput)),
+    rate('Request throughput (req/s):', figures.request_throughput),
     ...(figures.request_goodput === null
       ? []
-      : [line('Request goodput (req/s):', fixed(figures.request_goodput))]),
-    line('Output token throughput (tok/s):', fixed(figures.output_throughput)),
-    line('Peak output token throughput (tok/s):', fixed(figures.max_output_tokens_per_s)),
+      : [rate('Request goodput (req/s):', figures.request_goodput)]),
+    rate('Output token throughput (tok/s):', figures.output_throughput),
+    rate('Peak output token throughput (tok/s):', figures.max_output_tokens_per_s),
     line('Peak concurrent requests:', fixed(figures.max_concurrent_requests)),
-    line('Total token throughput (tok/s):', fixed(figures.total_token_throughput)),
-    ...latencyLines(figures, percentiles),
+    rate('Total token throughput (tok/s):', figures.total_token_throughput),
+    ...latencyLines(figures, percentiles, run.lateness),
     ...generatorLines(run),
     rule('=', ''),
     '',
   ].join('\n');
 }
 
-function latencyLines(figures: BenchmarkFigures, percentiles: readonly number[]): string[] {
+/** Behind a figure that is void. */
+function mark({ void_figures: figures }: Lateness, name: LateFigureName): string {
+  return figures.includes(name) ? '  VOID' : '';
+}
+
+function latencyLines(
+  figures: BenchmarkFigures,
+  percentiles: readonly number[],
+  lateness: Lateness,
+): string[] {
   return OBJECTIVES.flatMap((name) => {
     const figure = (statistic: string): number | undefined => figures[`${statistic}_${name}_ms`];
     if (figure('mean') === undefined) return [];
     const [long, short] = LATENCY_NAMES[name];
     const figureLine = (statistic: string, label: string): string =>
-      line(`${label} ${short} (ms):`, fixed(figure(statistic) ?? 0));
+      line(`${label} ${short} (ms):`, fixed(figure(statistic) ?? 0) + mark(lateness, name));
     return [
       rule('-', long),
       figureLine('mean', 'Mean'),
@@ -91,7 +109,9 @@ function generatorLines({ failures, lateness, countedBy }: BenchmarkRecord): str
     ...(countedBy.events === 0
       ? []
       : [line('Answers without usage:', `${countedBy.events}, one token per event`)]),
-    ...(lateness.void === null ? [] : [wrapWords(`VOID: ${lateness.void}.`).trimEnd()]),
+    ...(lateness.void === null
+      ? []
+      : [wrapWords(`VOID: ${lateFiguresText(lateness)}: ${lateness.void}.`).trimEnd()]),
   ];
 }
 

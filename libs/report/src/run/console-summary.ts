@@ -16,6 +16,7 @@ import { classTable } from './class-table';
 import { costLines } from './cost-sections';
 import { intervalsNote, outcomes } from './headline';
 import { scalingTable } from './console-scaling';
+import { tokensPerStep } from './engine-sections';
 import { stepTimesLines } from './step-times';
 import { distributions, LATENCIES, latencyIntervals, STATISTICS } from './latency-sections';
 
@@ -145,7 +146,10 @@ function latencyTable(summary: Summary): string {
   return consoleTable(columns, rows);
 }
 
-/** One line per role. The JSON and the report list each engine. */
+/**
+ * One line per role: the share of time in steps, and how full the steps and the KV are. The JSON
+ * and the report list each engine.
+ */
 function engineTable(engines: readonly EngineSummary[]): string {
   const rows = ROLES.flatMap((role) => {
     const pool = engines.filter((engine) => engine.role === role);
@@ -156,9 +160,10 @@ function engineTable(engines: readonly EngineSummary[]): string {
     'engines',
     'number',
     'GPUs',
-    'utilisation',
+    'in steps',
     'lowest',
     'highest',
+    'tokens/step',
     'KV mean',
     'KV max',
   ];
@@ -178,6 +183,7 @@ function poolRow(role: EngineRoleName, pool: readonly EngineSummary[]): (string 
     formatShare(mean(busy)),
     formatShare(Math.min(...busy)),
     formatShare(Math.max(...busy)),
+    tokensPerStep(pool),
     formatShare(mean(usage)),
     formatShare(Math.max(...pool.map((engine) => engine.kv_usage_max ?? 0))),
   ];

@@ -6,7 +6,7 @@ import type {
   Summary,
 } from '@baton/analysis';
 import { mean, usToSeconds } from '@baton/kernel';
-import { formatBytes, formatShare } from '../format-number';
+import { formatBytes, formatNumber, formatShare } from '../format-number';
 import type {
   BarsSection,
   LineChartSection,
@@ -29,7 +29,7 @@ const MOST_POINTS = 600;
 const MOST_LINES = 12;
 const MOST_BARS = 32;
 
-/** Utilisation and occupancy of the engines, over the run and over time. */
+/** Time in steps and occupancy of the engines, over the run and over time. */
 export function engineSections(run: RunRecord, summary: Summary): ReportSection[] {
   const roles = ROLES.filter((role) => run.engines.some((engine) => engine.role === role));
   const gauges = GAUGES.flatMap((gauge) =>
@@ -37,18 +37,28 @@ export function engineSections(run: RunRecord, summary: Summary): ReportSection[
       .filter((role) => gauge[0] !== 'heldBlocks' || role === 'prefill')
       .map((role) => gaugeChart(run, role, gauge)),
   );
-  return [utilisation(summary.engines), ...gauges, table(summary.engines)];
+  return [timeInSteps(summary.engines), ...gauges, table(summary.engines)];
 }
 
-function utilisation(engines: readonly EngineSummary[]): BarsSection {
+/** Tokens computed and generated per step, over all steps of some engines; `–` without steps. */
+export function tokensPerStep(engines: readonly EngineSummary[]): string {
+  const sumOf = (value: (engine: EngineSummary) => number): number =>
+    engines.reduce((sum, engine) => sum + value(engine), 0);
+  const steps = sumOf((each) => each.steps);
+  const tokens = sumOf((each) => each.prompt_tokens_computed + each.generated_tokens);
+  return formatNumber(steps === 0 ? null : tokens / steps);
+}
+
+function timeInSteps(engines: readonly EngineSummary[]): BarsSection {
   const shown = engines.slice(0, MOST_BARS);
   const rest = engines.length - shown.length;
+  const others = rest > 0 ? `; ${rest} more engines stand in the table` : '';
   return {
     kind: 'bars',
-    title: 'Utilisation',
+    title: 'Time in steps',
     note:
-      'Share of time with a step under ' +
-      `way${rest > 0 ? `; ${rest} more engines stand in the table` : ''}.`,
+      'Share of time with a step under way. A step with one token is a step: the batches, tokens ' +
+      `per step and KV show how full an engine is${others}.`,
     width: 'half',
     full: 1,
     bars: shown.map(({ engine, utilisation: value, role }) => {
@@ -111,7 +121,8 @@ function table(engines: readonly EngineSummary[]): TableSection {
     ['engine', (each) => each.engine],
     ['GPUs', (each) => each.gpus],
     ['steps', (each) => each.steps],
-    ['utilisation', (each) => formatShare(each.utilisation)],
+    ['in steps', (each) => formatShare(each.utilisation)],
+    ['tokens/step', (each) => tokensPerStep([each])],
     ['finished', (each) => each.finished],
     ['prompt computed', (each) => each.prompt_tokens_computed],
     ['cached', (each) => each.prompt_tokens_cached],

@@ -30,7 +30,15 @@ export interface RunReport {
 /** The sections that are open at first; the others open on a click. */
 const OPEN = [
   ...['Recorded against simulated', 'TTFT recorded and simulated', 'TPOT recorded and simulated'],
-  ...['Latency', 'Goodput', 'Requests', 'TTFT', 'TPOT', 'Mean phases of a request', 'Utilisation'],
+  ...[
+    'Latency',
+    'Goodput',
+    'Requests',
+    'TTFT',
+    'TPOT',
+    'Mean phases of a request',
+    'Time in steps',
+  ],
   'Configuration, changed',
 ];
 

@@ -127,6 +127,17 @@ describe('a picture', () => {
     expect(pictures.take(500).names.map(([key]) => key)).toEqual([after.streamId]);
   });
 
+  it('has the final tokens of a request that has ended since the last one', () => {
+    const table = new SequenceTable();
+    const pictures = picturesOf(table);
+    const sequence = open(table, { received: 195 });
+    expect(pictures.take(0).ended).toEqual([]);
+    sequence.received = 200;
+    table.release(sequence);
+    expect(pictures.take(250).ended).toEqual([sequence.streamId, 200]);
+    expect(pictures.take(500).ended).toEqual([]);
+  });
+
   it('is small at 64 engines and 2,000 requests', () => {
     const table = new SequenceTable();
     const ids = Array.from({ length: 64 }, (_none, i) => `0f3a9c77-1111-2222-3333-${i + 1e11}`);
@@ -203,7 +214,7 @@ describe('rates', () => {
     });
   });
 
-  it('have the share of late tokens when it voids the latencies', () => {
+  it('have the share of late tokens when they change a latency', () => {
     const meter = new RateMeter(defaultConfig({ speedup: 10 }), ON_TIME);
     const sequence = open(new SequenceTable());
     const arrive = (count: number, lateMs: number): void => {
@@ -217,7 +228,20 @@ describe('rates', () => {
     arrive(1, 400);
     expect(pictureRatesOf([meter.take(2_250)]).lateShare).toBeCloseTo(3 / 201);
     for (const nowMs of [2_500, 2_750, 3_000]) meter.take(nowMs);
-    expect(pictureRatesOf([meter.take(3_250)])).not.toHaveProperty('lateShare');
+    const steps = Array.from({ length: 40 }, (_none, step) => 3_000 + 10 * step);
+    for (const [i, nowMs] of steps.entries()) {
+      // Every fourth step comes 30 ms late, and with it the gap before and after it changes.
+      const lateMs = i % 4 === 3 ? 30 : 0;
+      const previousMs = nowMs - 10 + (i % 4 === 0 && i > 0 ? 30 : 0);
+      const stampedUs = (performance.timeOrigin + nowMs) * 1_000;
+      tell(meter, sequence, { from: i + 1, nowMs: nowMs + lateMs, previousMs, stampedUs });
+    }
+    expect(pictureRatesOf([meter.take(3_400)])).toMatchObject({
+      lateShare: 0.25,
+      lateFigures: ['itl p99'],
+    });
+    for (const nowMs of [3_650, 3_900, 4_150]) meter.take(nowMs);
+    expect(pictureRatesOf([meter.take(4_400)])).not.toHaveProperty('lateShare');
   });
 
   it('have the worst pause of the API processes when it is longer than starved_after', () => {

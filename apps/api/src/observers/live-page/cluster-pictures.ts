@@ -44,6 +44,8 @@ export interface PicturePart {
   readonly phases: readonly number[];
   /** At most as many as a picture shows. */
   readonly requests: readonly PictureRequest[];
+  /** Key and tokens of each request that has ended since the last part, in one list. */
+  readonly ended: readonly number[];
   readonly rates: RateFacts;
 }
 
@@ -62,6 +64,8 @@ type PictureRequest = readonly [
 export class ClusterPictures {
   /** Names of the requests under way in the last picture. */
   private named = new Map<number, RequestName>();
+  /** The requests of this process in its last part. */
+  private shown = new Map<number, LiveSequence>();
 
   constructor(
     private readonly config: Config,
@@ -81,6 +85,7 @@ export class ClusterPictures {
   /** Drops all state; called when the last live page is closed. */
   forget(): void {
     this.named.clear();
+    this.shown.clear();
   }
 
   /** The part of this process. */
@@ -88,14 +93,21 @@ export class ClusterPictures {
     const stages = new Map(this.cluster.living().map(({ engineId, stage }) => [engineId, stage]));
     const phases = [0, 0, 0, 0];
     const requests: PictureRequest[] = [];
+    const shown = new Map<number, LiveSequence>();
     for (const sequence of this.sequences) {
       const engineId = sequence.engineId ?? this.timelines.takenBy(sequence) ?? '';
       const phase = picturePhaseOf(sequence, stages.get(engineId));
       phases[phase]! += 1;
       if (requests.length >= MOST_REQUESTS) continue;
-      requests.push([this.nameOf(sequence), phase, engineId, sequence.received]);
+      const name = this.nameOf(sequence);
+      requests.push([name, phase, engineId, sequence.received]);
+      shown.set(name[0], sequence);
     }
-    return { phases, requests, rates: this.meter.take(nowMs) };
+    const ended = [...this.shown].flatMap(([key, { received }]) =>
+      shown.has(key) ? [] : [key, received],
+    );
+    this.shown = shown;
+    return { phases, requests, ended, rates: this.meter.take(nowMs) };
   }
 
   /** A picture of the cluster. @param others the parts of the other API processes */
@@ -112,6 +124,7 @@ export class ClusterPictures {
         number
       >,
       ...this.show(parts, living),
+      ended: parts.flatMap((part) => part.ended),
       rates: pictureRatesOf(parts.map(({ rates }) => rates)),
       stepTimes: pictureStepTimes(living),
     };

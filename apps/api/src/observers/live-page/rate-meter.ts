@@ -22,6 +22,9 @@ const OVERLOAD: ReadonlySet<number> = new Set([429, 503]);
 class Slot {
   ttft = new IntervalHistogram();
   itl = new IntervalHistogram();
+  /** Both as they would be if every token came at the instant of its stamp. */
+  stampedTtft = new IntervalHistogram();
+  stampedItl = new IntervalHistogram();
   tokens = 0;
   late = 0;
   arrived = 0;
@@ -32,6 +35,8 @@ class Slot {
   begin(nowMs: number): void {
     this.ttft = new IntervalHistogram();
     this.itl = new IntervalHistogram();
+    this.stampedTtft = new IntervalHistogram();
+    this.stampedItl = new IntervalHistogram();
     this.tokens = 0;
     this.late = 0;
     this.arrived = 0;
@@ -50,6 +55,8 @@ export class RateMeter implements RequestObserver {
   isOn = false;
   private readonly slots = Array.from({ length: SLOTS }, () => new Slot());
   private at = 0;
+  /** How late the last tokens of each sequence came, ms. */
+  private readonly lateMs = new WeakMap<ObservedSequence, number>();
   private readonly speedup: number;
   private readonly starvedAfterMs: number;
 
@@ -79,13 +86,24 @@ export class RateMeter implements RequestObserver {
     this.slot.arrived += sequences.length;
   }
 
-  tokens({ history }: ObservedSequence, news: TokenNews): void {
+  tokens(sequence: ObservedSequence, news: TokenNews): void {
     const { from, count, nowMs, previousMs, stampedUs } = news;
     const { slot, speedup } = this;
     slot.tokens += count;
-    if (performance.timeOrigin + nowMs - stampedUs / 1_000 > LATE_MS) slot.late += count;
-    if (from === 0) slot.ttft.add(Math.max(0, history.ttftMs * 1_000 * speedup));
-    else slot.itl.add(Math.max(0, ((nowMs - previousMs) / count) * 1_000 * speedup), count);
+    const lateMs = Math.max(0, performance.timeOrigin + nowMs - stampedUs / 1_000);
+    if (lateMs > LATE_MS) slot.late += count;
+    const simulatedUs = (ms: number): number => Math.max(0, ms * 1_000 * speedup);
+    if (from === 0) {
+      const { ttftMs } = sequence.history;
+      slot.ttft.add(simulatedUs(ttftMs));
+      slot.stampedTtft.add(simulatedUs(ttftMs - lateMs));
+    } else {
+      const gapMs = nowMs - previousMs;
+      const stampedMs = gapMs - lateMs + (this.lateMs.get(sequence) ?? lateMs);
+      slot.itl.add(simulatedUs(gapMs / count), count);
+      slot.stampedItl.add(simulatedUs(stampedMs / count), count);
+    }
+    this.lateMs.set(sequence, lateMs);
   }
 
   ended(): void {
@@ -104,6 +122,8 @@ export class RateMeter implements RequestObserver {
       seconds: ((nowMs - startMs) / 1_000) * speedup,
       ttft: merged(slots.map(({ ttft }) => ttft)),
       itl: merged(slots.map(({ itl }) => itl)),
+      stampedTtft: merged(slots.map(({ stampedTtft }) => stampedTtft)),
+      stampedItl: merged(slots.map(({ stampedItl }) => stampedItl)),
       tokens: sumOf(({ tokens }) => tokens),
       late: sumOf(({ late }) => late),
       arrived: sumOf(({ arrived }) => arrived),

@@ -1,5 +1,5 @@
 import { areTooLate, IntervalHistogram, type PlainHistogram } from '@baton/analysis';
-import type { PictureRates, Quantiles } from '@baton/contract';
+import type { LateFigure, PictureRates, Quantiles } from '@baton/contract';
 
 /** Counts of one API process in the last second: plain values that other processes can send. */
 export interface RateFacts {
@@ -7,6 +7,9 @@ export interface RateFacts {
   readonly seconds: number;
   readonly ttft: PlainHistogram;
   readonly itl: PlainHistogram;
+  /** Both without the time between a token's stamp and its arrival. */
+  readonly stampedTtft: PlainHistogram;
+  readonly stampedItl: PlainHistogram;
   readonly tokens: number;
   /** The part of `tokens` that came too late after the end of its step. */
   readonly late: number;
@@ -18,6 +21,9 @@ export interface RateFacts {
   readonly starvedMs: number;
 }
 
+/** A change of a latency that a reader would take for another result. */
+const CHANGE_SHARE = 0.1;
+
 /** The rates of all API processes of a port together. */
 export function pictureRatesOf(parts: readonly RateFacts[]): PictureRates {
   const sumOf = (value: (part: RateFacts) => number): number =>
@@ -27,17 +33,37 @@ export function pictureRatesOf(parts: readonly RateFacts[]): PictureRates {
   const [tokens, late] = [sumOf((part) => part.tokens), sumOf((part) => part.late)];
   const refusals = refusalsOf(parts, perSecond);
   const apiStarvedMs = Math.max(0, ...parts.map(({ starvedMs }) => starvedMs));
+  const ttftMs = quantiles(parts.map(({ ttft }) => ttft));
+  const itlMs = quantiles(parts.map(({ itl }) => itl));
+  const lateFigures = areTooLate(late, tokens)
+    ? [
+        ...changed('ttft', ttftMs, quantiles(parts.map(({ stampedTtft }) => stampedTtft))),
+        ...changed('itl', itlMs, quantiles(parts.map(({ stampedItl }) => stampedItl))),
+      ]
+    : [];
   return {
-    ttftMs: quantiles(parts.map(({ ttft }) => ttft)),
-    itlMs: quantiles(parts.map(({ itl }) => itl)),
+    ttftMs,
+    itlMs,
     tokensPerSecond: perSecond((part) => part.tokens),
     requestsPerSecond: perSecond(({ arrived }) => arrived),
     finishedPerSecond: perSecond(({ finished }) => finished),
     refusedPerSecond: refusals.reduce((sum, part) => sum + part.perSecond, 0),
     refusals,
-    ...(areTooLate(late, tokens) ? { lateShare: late / tokens } : {}),
+    ...(lateFigures.length > 0 ? { lateShare: late / tokens, lateFigures } : {}),
     ...(apiStarvedMs > 0 ? { apiStarvedMs } : {}),
   };
+}
+
+/** The quantiles that lateness changes. */
+function changed(
+  name: 'ttft' | 'itl',
+  seen: Quantiles | null,
+  stamped: Quantiles | null,
+): LateFigure[] {
+  if (seen === null || stamped === null) return [];
+  return (['p50', 'p99'] as const)
+    .filter((at) => Math.abs(seen[at] - stamped[at]) > CHANGE_SHARE * stamped[at])
+    .map((at): LateFigure => `${name} ${at}`);
 }
 
 function refusalsOf(

@@ -8,7 +8,7 @@ const MODELS: readonly (readonly [BatonConfig['textModel'], Partial<BatonConfig>
   ['simulated', {}],
   ['echo', {}],
   ['random', { tokenizer: 'cl100k', chatTemplate: 'qwen' }],
-  ['dataset', { datasetPath: 'data/text/answers.jsonl' }],
+  ['dataset', { answersPath: 'data/text/answers.jsonl' }],
   ['rules', { rulesPath: 'data/text/rules.yaml' }],
 ];
 

@@ -32,7 +32,7 @@ export function lengthModelOf(config: BatonConfig, datasetTokens?: Int32Array): 
       if (datasetTokens !== undefined) {
         return buildLengthModel({ kind: 'empirical', tokens: datasetTokens });
       }
-      throw new UsageError('output_length dataset needs dataset_path.');
+      throw new UsageError('output_length dataset needs answers_path.');
     default:
       return unreachable(config.outputLength);
   }

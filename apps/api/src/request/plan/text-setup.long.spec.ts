@@ -83,7 +83,7 @@ describe('lengths', () => {
   });
 
   it('come from a dataset', async () => {
-    const dataset = { outputLength: 'dataset', datasetPath: 'data/text/answers.jsonl' } as const;
+    const dataset = { outputLength: 'dataset', answersPath: 'data/text/answers.jsonl' } as const;
     const lengths = new Set(await drawn(dataset));
     expect(lengths.size).toBeGreaterThan(3);
     expect(Math.max(...lengths)).toBeLessThan(100);

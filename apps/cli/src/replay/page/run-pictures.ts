@@ -43,18 +43,23 @@ export function* runPictures(
   const rates = ratesOver(run, pictureCount(endUs));
   const under = new UnderWay(log);
   const named = new Set<number>();
+  let last: readonly number[] = [];
   for (const [at, ofInterval] of rates.entries()) {
     const atUs = (at + 1) * intervalUs;
     const present = engines.at(atUs);
     const shown = requestsAt(log, { atUs, rows: under.at(atUs), engines: present });
     const fresh = shown.keys.filter((row) => !named.has(row));
     for (const row of fresh) named.add(row);
+    const here = new Set(shown.keys);
+    const ended = last.filter((row) => !here.has(row));
+    last = shown.keys;
     yield {
       at: usToMs(atUs),
       engines: present.map(({ engine }) => engine),
       phases: shown.phases,
       waiting: shown.waiting,
       requests: shown.requests,
+      ended: ended.flatMap((row) => [row, log.emittedTokens[row]!]),
       names: fresh.map((row): RequestName => {
         const name = idOf(row) ?? `request ${row}`;
         return [row, name, log.promptTokens[row]!, log.outputTokens[row]!];

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { accessSync, constants, createReadStream } from 'node:fs';
 import { isObject, type JsonFields, reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
@@ -50,6 +50,21 @@ interface LeftOut {
 }
 
 /**
+ * The path of a ShareGPT file that can be read.
+ *
+ * @throws UsageError
+ */
+export function checkShareGptFile(path: string | undefined): string {
+  if (path === undefined) throw new UsageError('--dataset sharegpt needs --dataset-file FILE.');
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
+  }
+  return path;
+}
+
+/**
  * First messages and answers of a ShareGPT file, in its order, up to the requested number. Lengths
  * are counted in o200k_base. Texts outside of the limits of `vllm bench serve` are left out, and
  * the notes count them.
@@ -60,8 +75,7 @@ export async function loadShareGpt(
   flags: FlagValues,
   { seed, blockSize }: { readonly seed: number; readonly blockSize: number },
 ): Promise<TextWorkload> {
-  const path = flags.text('datasetFile');
-  if (path === undefined) throw new UsageError('--dataset sharegpt needs --dataset-file FILE.');
+  const path = checkShareGptFile(flags.text('datasetFile'));
   const wanted = flags.count('numPrompts', 0) ?? PROMPTS;
   const { found, leftOut } = await exchangesIn(path, wanted, flags.count('sharegptOutputLen'));
   if (found.length === 0 && wanted > 0) {

@@ -111,7 +111,7 @@ describe('a dataset', () => {
 describe('answers of a dataset', () => {
   let fixture: ApiFixture;
   beforeAll(async () => {
-    const config = { textModel: 'dataset', datasetPath: SAMPLE, outputLength: 'dataset' } as const;
+    const config = { textModel: 'dataset', answersPath: SAMPLE, outputLength: 'dataset' } as const;
     fixture = await ApiFixture.start({ config, engines: [{ isEager: true }] });
   });
   afterAll(() => fixture.stop());
