@@ -4,6 +4,7 @@ import {
   type ConfigKey,
   defaultConfig,
   flagName,
+  optionalFolder,
   optionOf,
   SECTIONS,
 } from '@baton/config';
@@ -11,7 +12,8 @@ import { type SplitResult, configOf, type PreparedPlan } from '@baton/planner';
 import { meanRatePerSecond } from '@baton/workload';
 import { flagNameOf } from '@baton/replay';
 
-const PROGRAM = 'bin/baton';
+/** A checkout has the program in its folder; an installed package has it on the PATH. */
+const PROGRAM = optionalFolder('packages/docs-site') === undefined ? 'baton' : 'bin/baton';
 /** Sections of options that are not part of a plan, except the seed. */
 const FOREIGN_SECTIONS = ['Cluster', 'Process'];
 const SIZES: readonly ConfigKey[] = ['prefillTensorParallelSize', 'decodeTensorParallelSize'];
