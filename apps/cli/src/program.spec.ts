@@ -50,7 +50,7 @@ describe('the command line', () => {
     // The commands of the README run without a warning (test/e2e/readme.spec.ts).
     const joined = text.replace(/ \\\n +/g, ' ');
     const [plan] = /baton plan .*/.exec(joined) ?? [];
-    expect(readFileSync('README.md', 'utf8')).toContain(`bin/${plan} `);
+    expect(readFileSync('README.md', 'utf8')).toContain(`bin/${plan}\n`);
     const [, ...replay] = (/baton replay .*/.exec(joined)?.[0] ?? '').split(' ');
     expect(await run(...replay)).toEqual({ exitCode: 0, stderr: '' });
   });

@@ -2,7 +2,7 @@ import { type MeasuredStep, parseStepLogLine } from '@baton/calibration';
 import { defaultConfig, engineSetup } from '@baton/config';
 import { RandomStream } from '@baton/kernel';
 import { createLogger } from '@baton/telemetry';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -45,8 +45,10 @@ describe('the log of steps', () => {
 
   it('refuses a file that cannot be written, in one sentence', async () => {
     const log = createLogger({ name: 'test', level: 'silent' });
-    const config = defaultConfig({ logSteps: join(folder, 'none', 'steps.jsonl') });
-    await expect(StepLog.open(config, log)).rejects.toThrow('cannot be written: ENOENT');
+    const file = join(folder, 'no-folder');
+    writeFileSync(file, '');
+    const config = defaultConfig({ logSteps: join(file, 'steps.jsonl') });
+    await expect(StepLog.open(config, log)).rejects.toThrow(/cannot be written: E(NOTDIR|EXIST)/);
   });
 
   it('has each step with the sums of its batch and its duration', async () => {
