@@ -326,7 +326,7 @@ describe('baton plan', () => {
   it.each([
     [[], 'The SLO is missing'],
     [['--slo', 'ttft=1s', '--gpus', '3', '--tp', '2'], 'use all 3 GPUs'],
-    [['--slo', 'ttft=1s', '--gpus', '4', '--num-prompts', '0'], 'the workload has none'],
+    [['--slo', 'ttft=1s', '--gpus', '4', '--num-prompts', '0'], 'leaves no request'],
     [['--slo', 'ttft=1s', '--gpus', '4', '--request-rate', 'inf'], 'arrive at one instant'],
     [['--slo', 'ttft=1s', '--gpus', '4', '--model', 'gpt-0'], 'gpt-0'],
     [['--slo', 'ttft=1s', '--gpus', '4', '--data-parallel-size', '2'], 'data_parallel_size'],
