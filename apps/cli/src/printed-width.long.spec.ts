@@ -102,8 +102,8 @@ describe('the output of a command', () => {
     it('fits 100 columns: a bench', async () => {
       const { port } = server.address() as AddressInfo;
       const to = ['--base-url', `http://127.0.0.1:${port}`, '--model', 'm'];
-      const { exitCode, stdout } = await runCommand('bench', ...LOAD, ...to);
-      expect([exitCode, stdout.includes('Failures')]).toEqual([0, true]);
+      const { stdout } = await runCommand('bench', ...LOAD, ...to);
+      expect(stdout).toContain('Failures');
       expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
     });
   });
