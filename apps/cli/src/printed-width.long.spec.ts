@@ -11,7 +11,7 @@ const LOAD = ['--dataset', 'random', '--num-prompts', '40', '--request-rate', '2
 const SLO = ['--slo', 'ttft=5s,tpot=100ms'];
 const PLAN = [...LOAD, ...SLO, '--cost', '--threads', '1'];
 
-const folder = mkdtempSync(join(tmpdir(), 'baton-width-'));
+const folder = mkdtempSync(join(tmpdir(), 'w'));
 const SPACE = join(folder, 'fleet.yaml');
 const POLICY = join(folder, 'first.mjs');
 writeFileSync(
@@ -36,7 +36,7 @@ writeFileSync(
   }).join(''),
 );
 
-const STEPS = join(folder, 'steps.jsonl');
+const STEPS = join(folder, 's');
 writeFileSync(
   STEPS,
   [
