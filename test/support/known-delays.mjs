@@ -1,7 +1,8 @@
 // A tiny OpenAI-compatible server with known delays: it stamps the arrival of each request and the
 // departure of each token. The body's `reference` object sets its behaviour: ttft_ms, itl_ms, usage
 // (false: none), fail ('http' with status, 'in-stream', 'cut', 'silent'), from (rows below it are
-// served well). GET /stamps gives the stamps. Prints its port, ends with its stdin.
+// served well). GET /stamps gives the stamps; GET /metrics counts each warm-up request of a bench
+// as a late prefill step. Prints its port, ends with its stdin.
 import { createServer } from 'node:http';
 import { setInterval } from 'node:timers';
 
@@ -25,6 +26,7 @@ const server = createServer((request, response) => {
 
 function answerGet(url, response) {
   if (url === '/stamps') return json(response, 200, stamps);
+  if (url === '/metrics') return lateWarmUps(response);
   if (url === '/v1/models') {
     return json(response, 200, {
       object: 'list',
@@ -32,6 +34,15 @@ function answerGet(url, response) {
     });
   }
   return json(response, 404, { detail: 'Not Found' });
+}
+
+function lateWarmUps(response) {
+  const steps = stamps.length;
+  const late = stamps.filter(({ id }) => id?.includes('warm-up')).length;
+  response.end(`baton:step_time_info{engine="0",stage="prefill",method="given",description="c"} 1
+baton:step_lag_seconds_bucket{engine="0",le="0.01"} ${steps - late}
+baton:step_lag_seconds_count{engine="0"} ${steps}
+`);
 }
 
 /** Every word is a token, words with an e are two. */

@@ -228,6 +228,12 @@ describe('baton bench', () => {
     expect(failed.stderr).toContain('baton: The warm-up failed: http_503: fails on request\n');
   });
 
+  it('does not mark figures for steps that were late in the warm-up', async () => {
+    const answer = await bench(...SHORT, '--num-prompts', '4', '--num-warmups', '8');
+    expect(answer.warmUps).toHaveLength(8);
+    expect(answer.stdout).not.toContain('steps of the server ended');
+  });
+
   it('writes files without keys to the given folder', async () => {
     const files = ['--out', folder, '--save-result', '--result-dir', join(folder, 'saved')];
     const key = ['--api-key', 'very-secret', '--header', 'x-key=secret-too'];

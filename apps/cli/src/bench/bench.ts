@@ -96,11 +96,12 @@ export function claimResult({ result }: BenchFlags): void {
 }
 
 async function loaded(prepared: PreparedBench, stop: AbortSignal): Promise<MeasuredLoad> {
-  const { flags, serverFigures: before } = prepared;
+  const { flags } = prepared;
   const { origin, prefix, endpoint, headers, protocol } = flags.server;
   const streams = new HttpStreams({ origin, path: prefix + endpoint, headers, protocol });
   try {
     await warmUp(prepared, streams, stop);
+    const before = await readServerFigures(flags.server);
     const record = await measured(prepared, streams, stop);
     const after = await readServerFigures(flags.server);
     const late = lateEngines(before.stepLags, after.stepLags);

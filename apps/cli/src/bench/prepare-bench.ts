@@ -1,12 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type ServerFigures,
-  findPromptWords,
-  probeServer,
-  readServerFigures,
-  RequestWriter,
-  ServerTokenizer,
-} from '@baton/loadgen';
+import { findPromptWords, probeServer, RequestWriter, ServerTokenizer } from '@baton/loadgen';
 import { type LoadedWorkload, loadWorkload } from '@baton/replay';
 import { withProgress } from '../progress';
 import type { BenchFlags } from './bench-flags';
@@ -28,8 +21,6 @@ export interface PreparedBench {
   /** The tokenizer with which prompt lengths are measured. */
   readonly tokenizer: string;
   readonly requestIdPrefix: string;
-  /** Figures that the server's engines report before the run. */
-  readonly serverFigures: ServerFigures;
   /** Notes for the user, as sentences. */
   readonly notes: readonly string[];
 }
@@ -63,7 +54,6 @@ export async function prepareBench(flags: BenchFlags, stop: AbortSignal): Promis
     loaded,
     writer,
     ignoreEos,
-    serverFigures: await readServerFigures(server),
     tokenizer: found.isConfirmed ? facts.model : 'o200k_base',
     requestIdPrefix: flags.requestIdPrefix ?? `bench-${randomBytes(4).toString('hex')}-`,
     notes: [
