@@ -143,7 +143,7 @@ function ranksOf(
   const { stepTime } = poolFor('aggregated', 1, options).options;
   const together = new StepBarrier(new LiveClock(world.wall), size, { stepTime });
   const barrier = isDense ? undefined : together;
-  const leader = () => ({ engineId: 'leader', index: 0 });
+  const leader = () => ({ engineId: 'leader', index: 0, number: 0 });
   return Array.from({ length: size }, (_, rank) => ({ rank, size, leader, barrier }));
 }
 

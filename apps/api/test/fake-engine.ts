@@ -9,6 +9,7 @@ import {
   FrameWriter,
   type Stage,
 } from '@baton/contract';
+import { engineName } from '@baton/kernel';
 import { attachInProcess, channels, type InProcessHub, type TakenJob } from '@baton/transport';
 
 export interface FakeEngineOptions {
@@ -209,6 +210,7 @@ function presenceOf(stage: Stage, options: FakeEngineOptions): EnginePresence {
     engineId: options.engineId ?? `fake-${stage}`,
     stage,
     index: options.index ?? 0,
+    name: engineName(stage, options.index ?? 0),
     pid: process.pid,
     host: 'localhost',
     model: 'llama-3.1-8b',

@@ -149,10 +149,9 @@ export class ClusterModel {
 
 const LETTERS = { prefill: 'P', decode: 'D', aggregated: 'A' } as const;
 
-/** `P0`, `D3`: the letter of a role in a topology, and the index among the engines of that role. */
+/** The names of engines by their ids. */
 export function engineNames(engines: readonly PictureEngine[]): Map<string, string> {
-  const counts = { prefill: 0, decode: 0, aggregated: 0 };
-  return new Map(engines.map(({ id, role }) => [id, `${LETTERS[role]}${counts[role]++}`]));
+  return new Map(engines.map(({ id, name }) => [id, name]));
 }
 
 /** `2P3D`: the engines at this moment. */

@@ -31,8 +31,8 @@ export class EngineLane {
     ]);
   }
 
-  show(engine: PictureEngine, name: string): void {
-    const { running, waiting, kvUsage, heldBlocks, numBlocks, stepMs, state } = engine;
+  show(engine: PictureEngine): void {
+    const { name, running, waiting, kvUsage, heldBlocks, numBlocks, stepMs, state } = engine;
     const heldShare = numBlocks > 0 ? heldBlocks / numBlocks : 0;
     setText(this.name, name);
     setText(this.running, formatCount(running));

@@ -1,5 +1,5 @@
 import type { PictureEngine } from '@baton/contract';
-import { type ClusterModel, engineNames, startedWith } from './cluster-model';
+import { type ClusterModel, startedWith } from './cluster-model';
 import { make, setText } from './element';
 import { EngineLane } from './engine-lane';
 import { explainer } from './explain';
@@ -50,13 +50,12 @@ export class LanesView {
   }
 
   show({ engines, counts, hello }: ClusterModel): void {
-    const names = engineNames(engines);
     for (const engine of engines) {
       const lane = this.lanes.get(engine.id) ?? this.add(engine);
-      lane.show(engine, names.get(engine.id) ?? engine.id);
+      lane.show(engine);
     }
     for (const [id, lane] of this.lanes) {
-      if (names.has(id)) continue;
+      if (engines.some((engine) => engine.id === id)) continue;
       lane.element.remove();
       this.lanes.delete(id);
     }

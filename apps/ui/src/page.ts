@@ -1,7 +1,7 @@
 import type { ClusterHello, ClusterPicture } from '@baton/contract';
 import { ApiClient } from './api-client';
 import { Charts } from './charts/charts';
-import { ClusterModel, engineNames } from './cluster-model';
+import { ClusterModel } from './cluster-model';
 import { make } from './element';
 import { FlowView } from './flow-view';
 import { Headline } from './headline';
@@ -35,7 +35,7 @@ export function startPage(root: HTMLElement, recording?: SavedRun): void {
   const showSettings = (): void => {
     if (model.hello?.hasSettings) void settings.start();
   };
-  const dialog = new TimelineDialog(api, (id) => engineNames(model.engines).get(id));
+  const dialog = new TimelineDialog(api);
   const open = (name: string): void => void dialog.open(name);
   const headline = new Headline();
   const healthView = new HealthView(recording !== undefined);

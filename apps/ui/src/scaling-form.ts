@@ -1,6 +1,6 @@
 import type { PictureEngine } from '@baton/contract';
 import type { ApiClient, ApiReply } from './api-client';
-import { type ClusterModel, engineNames } from './cluster-model';
+import type { ClusterModel } from './cluster-model';
 import { make, setText } from './element';
 
 type Role = PictureEngine['role'];
@@ -48,16 +48,15 @@ export class ScalingForm {
   /** Shows the engines of the cluster. The selected engine stays selected. */
   show(): void {
     const { engines } = this.model;
-    const names = engineNames(engines);
-    const options = engines.filter(({ state }) => state === 'ready').map(({ id }) => id);
-    const key = options.map((id) => `${id} ${names.get(id)}`).join();
+    const options = engines.filter(({ state }) => state === 'ready');
+    const key = options.map(({ id, name }) => `${id} ${name}`).join();
     if (key === this.shown) return;
     this.shown = key;
     const chosen = this.engine.value;
     this.engine.replaceChildren(
-      ...options.map((id) => make('option', { value: id }, [names.get(id)!])),
+      ...options.map(({ id, name }) => make('option', { value: id }, [name])),
     );
-    if (options.includes(chosen)) this.engine.value = chosen;
+    if (options.some(({ id }) => id === chosen)) this.engine.value = chosen;
   }
 
   /** Path of the selected engine. */

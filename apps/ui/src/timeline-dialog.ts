@@ -23,11 +23,7 @@ export class TimelineDialog {
   private timeline: RequestTimeline | undefined;
   private timer: number | undefined;
 
-  /** @param nameOf the page's name of an engine; undefined for one that has left */
-  constructor(
-    private readonly api: ApiClient,
-    private readonly nameOf: (engineId: string) => string | undefined,
-  ) {
+  constructor(private readonly api: ApiClient) {
     const close = make('button', { type: 'button', class: 'close' }, ['Close']);
     close.addEventListener('click', () => this.element.close());
     const head = make('header', {}, [this.title, close]);
@@ -124,13 +120,10 @@ export class TimelineDialog {
       this.isToFirst && firstUs !== undefined ? firstUs * BEYOND_FIRST : Math.max(endUs, 1);
     const width = Math.max(280, this.body.clientWidth);
     this.body.replaceChildren(
-      facts(timeline, sequence, this.nameOf),
+      facts(timeline, sequence),
       this.controls(timeline, firstUs),
       drawTimeline(sequence, { fromUs: 0, untilUs }, width),
-      make('div', { class: 'tables' }, [
-        phaseTable(sequence, endUs),
-        eventTable(sequence, this.nameOf),
-      ]),
+      make('div', { class: 'tables' }, [phaseTable(sequence, endUs), eventTable(sequence)]),
     );
     // The controls are new elements, so the focus is set again.
     if (held) this.body.querySelector<HTMLElement>(`[data-control="${held}"]`)?.focus();
@@ -172,14 +165,9 @@ function pathOf(name: string): string {
   return `v1/requests/${encodeURIComponent(name)}/timeline`;
 }
 
-function facts(
-  timeline: RequestTimeline,
-  sequence: SequenceTimeline,
-  nameOf: (engineId: string) => string | undefined,
-): HTMLElement {
+function facts(timeline: RequestTimeline, sequence: SequenceTimeline): HTMLElement {
   const { prefill_engine: prefill, decode_engine: decode } = sequence;
-  const nameOr = (engine: typeof prefill): string =>
-    engine === null ? '–' : (nameOf(engine.id) ?? engine.id.slice(0, 8));
+  const nameOr = (engine: typeof prefill): string => engine?.name ?? '–';
   const reason = sequence.error ?? sequence.finish_reason;
   const cached =
     sequence.cached_tokens > 0 ? `, ${formatCount(sequence.cached_tokens)} cached` : '';
@@ -217,15 +205,12 @@ function phaseTable({ phases }: SequenceTimeline, endUs: number): HTMLElement {
   return table('Phases', ['', 'begins', 'takes', 'share'], rows);
 }
 
-function eventTable(
-  { events }: SequenceTimeline,
-  nameOf: (engineId: string) => string | undefined,
-): HTMLElement {
+function eventTable({ events }: SequenceTimeline): HTMLElement {
   const rows = events.map(({ name, at_us, engine = '' }) =>
     make('tr', {}, [
       make('th', { scope: 'row' }, [name.replaceAll('_', ' ')]),
       make('td', {}, [formatUs(at_us)]),
-      make('td', {}, [nameOf(engine) ?? engine.slice(0, 8)]),
+      make('td', {}, [engine]),
     ]),
   );
   return table('Events', ['', 'at', 'engine'], rows);

@@ -1,11 +1,10 @@
-import { type Micros, usToSeconds } from '@baton/kernel';
+import { type Micros, ROLE_LETTERS, usToSeconds } from '@baton/kernel';
 import { roundTo } from './round-to';
 import type { EngineRoleName, RunRecord } from './run-record';
 import type { LifeState, ScaleEvent } from './scaling-record';
 import { type StartupSummary, startupSummary } from './startups';
 
 const ROLES: readonly EngineRoleName[] = ['prefill', 'decode', 'aggregated'];
-const LETTERS = { prefill: 'P', decode: 'D', aggregated: 'A' } as const;
 const SECONDS_PER_HOUR = 3_600;
 /** Number of points of the series over time. */
 const POINTS = 200;
@@ -230,7 +229,7 @@ function hoursOf({ fromUs, untilUs }: Stretch): number {
 
 /** A change as `changes` shows it: `+2D`, `-1P`, `1D>P`. */
 function formatEvent({ kind, count, role, to }: ScaleEvent): string {
-  const engines = `${count}${LETTERS[role]}`;
-  if (to !== undefined) return `${engines}>${LETTERS[to]}`;
+  const engines = `${count}${ROLE_LETTERS[role]}`;
+  if (to !== undefined) return `${engines}>${ROLE_LETTERS[to]}`;
   return `${kind === 'join' ? '+' : '-'}${engines}`;
 }

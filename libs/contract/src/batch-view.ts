@@ -3,6 +3,8 @@ import type { Stage } from './job';
 /** The sequences of one engine, as `/debug/batch` shows them. */
 export interface BatchView {
   readonly engine_id: string;
+  /** `P0`, `D3`. */
+  readonly name: string;
   readonly index: number;
   readonly role: Stage;
   /** False while nothing can run, or while the engine is paused. */

@@ -66,7 +66,8 @@ export interface PictureStepTimes extends StepTimeOrigin {
 
 export interface PictureEngine {
   readonly id: string;
-  readonly index: number;
+  /** `P0`, `D3`. */
+  readonly name: string;
   readonly role: Stage;
   readonly state: string;
   /** The cause that a starting engine loads for, or `cache`. */

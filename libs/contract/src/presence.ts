@@ -6,6 +6,8 @@ export interface EnginePresence {
   readonly stage: Stage;
   /** Small number, unique among the living engines (and ranks of engines) of the cluster. */
   readonly index: number;
+  /** `P0`, `D3`, `D3-DP1`: unique among the living engines, see `engineName`. */
+  readonly name: string;
   /**
    * Set on a data-parallel rank: one of several schedulers with separate KV caches that make one
    * engine of the topology.
@@ -43,9 +45,11 @@ export interface DataParallelRank {
   /** 0 .. size - 1. */
   readonly rank: number;
   readonly size: number;
-  /** Id and index of rank 0, which all ranks of one engine share. */
+  /** Id and index of rank 0, which all ranks of one engine share, as they do its name. */
   readonly replicaId: string;
   readonly replica: number;
+  /** `D3`: the name of the engine, without the rank. */
+  readonly replicaName: string;
 }
 
 export interface EngineGauges {

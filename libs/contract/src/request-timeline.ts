@@ -100,6 +100,8 @@ export interface SequenceTimeline {
 
 export interface TimelineEngine {
   readonly id: string;
+  /** `P0`, `D3`. */
+  readonly name: string;
   /** Unique among the living engines of the cluster; null when it has left. */
   readonly index: number | null;
 }
@@ -115,6 +117,7 @@ export interface TimelineSpan {
 export interface TimelineEvent {
   readonly name: string;
   readonly at_us: number;
+  /** Name of the engine. */
   readonly engine?: string;
   readonly tokens?: number;
 }

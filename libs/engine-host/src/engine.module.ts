@@ -104,7 +104,7 @@ export class EngineModule {
       providers: [
         { provide: EngineIdentity, useValue: identity },
         { provide: HostOptions, useValue: options },
-        ...environment(identity, site),
+        ...environment(site),
         ...observers(options, site),
         ...ENGINE,
         ...RUNS,
@@ -119,10 +119,14 @@ export class EngineModule {
   }
 }
 
-function environment(
-  { engineId }: EngineIdentity,
-  { transport, clock, log, routing, onOrder, endProcess }: EngineSite,
-): Provider[] {
+function environment({
+  transport,
+  clock,
+  log,
+  routing,
+  onOrder,
+  endProcess,
+}: EngineSite): Provider[] {
   return [
     { provide: Broker, useValue: transport },
     { provide: Bus, useValue: transport.bus },
@@ -131,7 +135,7 @@ function environment(
     { provide: Documents, useValue: transport.documents },
     { provide: LiveClock, useValue: clock },
     { provide: Wall, useValue: clock.wall },
-    { provide: Log, useValue: moduleLogger(log, 'engine').child({ engine: engineId.slice(0, 8) }) },
+    { provide: Log, useValue: moduleLogger(log, 'engine').child({}) },
     { provide: Routing, useValue: routing ?? new SharedQueues() },
     { provide: Orders, useValue: onOrder ?? (() => undefined) },
     { provide: EndProcess, useValue: endProcess ?? killProcess },

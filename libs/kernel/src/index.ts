@@ -15,6 +15,7 @@ export { truncate } from './containers/truncate';
 export { csvFields, type CsvRow, parseCsv } from './csv';
 export { parseDuration } from './duration';
 export { editDistance, nearestName } from './edit-distance';
+export { engineName, nameParts, type NameParts, ROLE_LETTERS } from './engine-name';
 export { EventQueue } from './event-queue';
 export { Failure } from './failure';
 export { makeFolder } from './files/make-folder';

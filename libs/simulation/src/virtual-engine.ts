@@ -1,4 +1,4 @@
-import { Fifo, type Micros } from '@baton/kernel';
+import { engineName, Fifo, type Micros } from '@baton/kernel';
 import type { EngineRecord } from '@baton/analysis';
 import {
   type LockstepRank,
@@ -45,6 +45,12 @@ export interface VirtualEngineParts {
   readonly adapters?: AdapterBook | undefined;
 }
 
+function nameOf({ pool, place }: VirtualEngineParts): string {
+  const size = pool.dataParallel?.size ?? 1;
+  if (size === 1) return engineName(pool.role, place);
+  return engineName(pool.role, Math.floor(place / size), place % size);
+}
+
 /** Compares an engine's load with that of others. */
 export interface Ranked {
   /** The load has changed. */
@@ -58,6 +64,7 @@ export interface Ranked {
  * sequence to its row of the workload.
  */
 export class VirtualEngine implements LockstepRank, QueueTaker {
+  /** Its name: unlike a live one, it is never used again in a run. */
   readonly engineId: string;
   readonly engine: Engine;
   readonly room: Room;
@@ -131,7 +138,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.watcher = parts.watcher;
     this.leap = parts.leap;
     const { pool, options, place, kvPool } = parts;
-    this.engineId = `${pool.role}-${index}`;
+    this.engineId = nameOf(parts);
     const warmCache = pool.warmCaches?.[place];
     const own = {
       ...(options.stepNoise && { name: `${pool.role}-${place}` }),

@@ -90,8 +90,8 @@ export function describeBrokenJobs(server: () => PrivateRedis): void {
       ]);
     });
 
-    it.each(['engines', 'indexes'])('is not needed to notice that %s are lost', async (part) => {
-      const engine = { engineId: 'engine-a', index: 0 } as EnginePresence;
+    it.each(['engines', 'places'])('is not needed to notice that %s are lost', async (part) => {
+      const engine = { engineId: 'engine-a', index: 0, name: 'P0' } as EnginePresence;
       await a.presence.announceEngine(engine, 60_000);
       expect(await a.presence.renewEngine('engine-a', 60_000)).toBe(true);
       await withAdmin(server(), (admin) => admin.del(`{${world.prefix}}:${part}`));

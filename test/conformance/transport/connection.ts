@@ -56,7 +56,7 @@ export function describeConnection(makeWorld: WorldFactory): void {
         () => a.ledger.putPrompt('r', Buffer.from('x')),
         () => a.ledger.getPrompt('r'),
         () => a.presence.engines(),
-        () => a.presence.claimIndex('e'),
+        () => a.presence.claimNumber('e'),
         () => a.presence.announceApi('api', 1_000),
         () => a.presence.removeApi('api'),
         () => a.presence.aliveApis(['api']),

@@ -1,4 +1,5 @@
 import type { EnginePresence } from '@baton/contract';
+import { nameParts } from '@baton/kernel';
 import type { Transport } from '@baton/transport';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -80,35 +81,67 @@ export function describePresence(makeWorld: WorldFactory): void {
 
     it('claims the smallest free index, once for each of many at the same time', async () => {
       const claims = await Promise.all(
-        Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? a : b).presence.claimIndex(`e${i}`)),
+        Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? a : b).presence.claimNumber(`e${i}`)),
       );
       expect([...claims].sort((x, y) => x - y)).toEqual(Array.from({ length: 12 }, (_, i) => i));
-      expect(await a.presence.claimIndex('e3')).toBe(claims[3]);
+      expect(await a.presence.claimNumber('e3')).toBe(claims[3]);
     });
 
     it('claims the wanted index while it is free, else the smallest free one', async () => {
-      expect(await a.presence.claimIndex('decode', 2)).toBe(2);
-      expect(await b.presence.claimIndex('prefill', 0)).toBe(0);
-      expect(await b.presence.claimIndex('second', 2)).toBe(1);
-      expect(await a.presence.claimIndex('third', 0)).toBe(3);
-      expect(await a.presence.claimIndex('decode', 7)).toBe(2);
+      expect(await a.presence.claimNumber('decode', 2)).toBe(2);
+      expect(await b.presence.claimNumber('prefill', 0)).toBe(0);
+      expect(await b.presence.claimNumber('second', 2)).toBe(1);
+      expect(await a.presence.claimNumber('third', 0)).toBe(3);
+      expect(await a.presence.claimNumber('decode', 7)).toBe(2);
     });
 
     it('frees the index of an engine that is gone, and no other', async () => {
       for (const id of ['zero', 'one', 'two']) {
-        const index = await a.presence.claimIndex(id);
+        const index = await a.presence.claimNumber(id);
         await a.presence.announceEngine(engine(id, index), 60_000);
       }
       await a.presence.removeEngine('one');
-      expect(await b.presence.claimIndex('new')).toBe(1);
-      expect(await b.presence.claimIndex('newer')).toBe(3);
+      expect(await b.presence.claimNumber('new')).toBe(1);
+      expect(await b.presence.claimNumber('newer')).toBe(3);
+    });
+
+    it('claims the number of a name beside the index, for each role from 0', async () => {
+      const [prefill, decode] = [nameParts('prefill'), nameParts('decode')];
+      expect(await a.presence.claimNumber('p')).toBe(0);
+      expect(await a.presence.claimNumber('p', 0, prefill)).toBe(0);
+      expect(await b.presence.claimNumber('d')).toBe(1);
+      expect(await b.presence.claimNumber('d', 0, decode)).toBe(0);
+      expect(await b.presence.claimNumber('second', 0, decode)).toBe(1);
+      expect(await a.presence.claimNumber('d', 5, decode)).toBe(0);
+      expect(await a.presence.claimNumber('d', 5)).toBe(1);
+    });
+
+    it('keeps the names of data-parallel ranks apart', async () => {
+      const ranks = [0, 1].map((rank) => nameParts('decode', rank));
+      expect(await a.presence.claimNumber('d0r0', 1, ranks[0])).toBe(1);
+      expect(await a.presence.claimNumber('d0r1', 1, ranks[1])).toBe(1);
+      expect(await b.presence.claimNumber('d1r1', 1, ranks[1])).toBe(0);
+    });
+
+    it('frees the name of an engine that is gone', async () => {
+      const names = nameParts('prefill');
+      await a.presence.claimNumber('old', 0, names);
+      await a.presence.announceEngine(engine('old', 0), 60_000);
+      await a.presence.removeEngine('old');
+      expect(await b.presence.claimNumber('new', 0, names)).toBe(0);
+    });
+
+    it('reports to an engine that another one has its name', async () => {
+      const named = (id: string, index: number) => ({ ...engine(id, index), name: 'P7' });
+      expect(await a.presence.announceEngine(named('first', 0), 60_000)).toBe(true);
+      expect(await b.presence.announceEngine(named('late', 1), 60_000)).toBe(false);
     });
 
     it('reports to an engine that another one has its index', async () => {
       expect(await a.presence.announceEngine(engine('late', 0), 60_000)).toBe(true);
       expect(await a.presence.announceEngine(engine('late', 0), 60_000)).toBe(true);
       await a.presence.removeEngine('late');
-      const taken = await b.presence.claimIndex('heir');
+      const taken = await b.presence.claimNumber('heir');
       expect(await a.presence.announceEngine(engine('late', taken), 60_000)).toBe(false);
     });
 
@@ -134,6 +167,7 @@ export function engine(engineId: string, index: number, beat = 1): EnginePresenc
     engineId,
     stage: 'prefill',
     index,
+    name: `P${index}`,
     pid: 1,
     host: 'localhost',
     model: 'm',

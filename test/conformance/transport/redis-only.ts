@@ -36,7 +36,7 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
 
     it.each([
       ['engines', 'not a set'],
-      ['indexes', 'not a hash'],
+      ['places', 'not a hash'],
       ['waiting:prefill', 'not a hash'],
       ['queue:decode:wait', 'not a list'],
       ['docs:chat-texts', 'not a zset'],

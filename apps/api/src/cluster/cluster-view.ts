@@ -12,6 +12,8 @@ const ANNOUNCE_EVERY_TICKS = 2;
 /** The largest share of the time that this process spends on reading the board. */
 const READING_SHARE = 0.05;
 const FORGET_AFTER_MS = 60_000;
+/** Names are kept beyond that: timelines show engines that have left. */
+const MOST_NAMES = 10_000;
 
 export type EnginesListener = (engines: readonly EnginePresence[]) => void;
 
@@ -27,6 +29,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
    * present.
    */
   private readonly absentMs = new Map<string, number | undefined>();
+  private readonly names = new Map<string, string>();
   private refreshedMs = 0;
   private readonly stageReadyMs = new Map<Stage, number>();
   private readonly listeners: EnginesListener[] = [];
@@ -84,6 +87,11 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
     return this.engines.find((engine) => engine.engineId === engineId);
   }
 
+  /** `P0`, `D3`, also of an engine that has left; its id while it was not seen. */
+  nameOf(engineId: string): string {
+    return this.names.get(engineId) ?? engineId;
+  }
+
   /**
    * The engine id of another data-parallel rank of the same engine; undefined while it is unknown.
    */
@@ -139,6 +147,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
     this.noteAbsent(awakeMs);
     for (const engine of engines) {
       this.absentMs.set(engine.engineId, undefined);
+      this.noteName(engine);
       if (engine.state === 'ready') this.stageReadyMs.set(engine.stage, awakeMs);
     }
     for (const listener of this.listeners) listener(this.engines);
@@ -157,6 +166,13 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
     } finally {
       this.isBusy = false;
     }
+  }
+
+  private noteName({ engineId, name }: EnginePresence): void {
+    this.names.set(engineId, name);
+    if (this.names.size <= MOST_NAMES) return;
+    const [oldest] = this.names.keys();
+    if (oldest !== undefined) this.names.delete(oldest);
   }
 
   private noteAbsent(nowMs: number): void {

@@ -81,7 +81,8 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
     const known = this.ports.get(port);
     const isLeaving = engine.state === 'draining';
     if (known) {
-      if (known.missedMs !== undefined) this.logger.info({ port, engine: engineId }, 'engine back');
+      if (known.missedMs !== undefined)
+        this.logger.info({ port, engine: engine.name }, 'engine back');
       Object.assign(known, { engineId, isLeaving, missedMs: undefined });
       return;
     }
@@ -94,7 +95,7 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
     server.once('error', (error) => this.onRefused(port, error));
     server.listen(port, this.config.host, () => {
       this.refused.delete(port);
-      this.logger.info({ port, engine: engineId, stage: engine.stage }, 'engine exposed');
+      this.logger.info({ port, engine: engine.name, stage: engine.stage }, 'engine exposed');
     });
   }
 
@@ -121,7 +122,7 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
       if (each.missedMs !== undefined || each.isLeaving) continue;
       each.missedMs = nowMs;
       this.logger.warn(
-        { port, engine: each.engineId },
+        { port, engine: this.cluster.nameOf(each.engineId) },
         'an engine is silent; its port answers 503',
       );
     }
@@ -133,7 +134,8 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
   private closeAllBut(wanted: ReadonlySet<number>): void {
     for (const [port, { server, engineId, missedMs }] of this.ports) {
       if (wanted.has(port)) continue;
-      if (missedMs !== undefined) this.logger.warn({ port, engine: engineId }, GIVEN_UP);
+      if (missedMs !== undefined)
+        this.logger.warn({ port, engine: this.cluster.nameOf(engineId) }, GIVEN_UP);
       this.ports.delete(port);
       server.close();
       server.closeIdleConnections();

@@ -83,7 +83,10 @@ afterEach(() => {
 function observersOf(table: SequenceTable, run: string, registry: Registry) {
   const [record, logRequests] = ['record', 'events'].map((name) => join(folder, `${run}.${name}`));
   const config = defaultConfig({ record, logRequests, speedup: 10 });
-  const cluster = { find: () => undefined } as unknown as ClusterView;
+  const cluster = {
+    find: () => undefined,
+    nameOf: (engineId: string) => engineId,
+  } as unknown as ClusterView;
   const bus = { subscribe: () => Promise.resolve(() => Promise.resolve()) };
   const processClock = { latenessMs: () => 0 };
   const transport = { bus, processClock, isConnected: true } as unknown as Transport;
@@ -92,7 +95,7 @@ function observersOf(table: SequenceTable, run: string, registry: Registry) {
     metrics: new RequestMetrics(config, catalog, table, registry),
     faults: new FaultMetrics(registry),
     recorder: new RequestRecorder(config, IDENTITY, LOG, new CallClasses(config)),
-    events: new EventLog(config, LOG),
+    events: new EventLog(config, LOG, cluster),
     timelines: new Timelines(config, transport, IDENTITY, LOG, cluster),
     meter: new RateMeter(config, transport),
   };

@@ -1,10 +1,9 @@
 import type { PictureEngine } from '@baton/contract';
-import { engineNames, startedWith } from '../cluster-model';
+import { startedWith } from '../cluster-model';
 
 type Role = PictureEngine['role'];
 
 export interface Departed {
-  /** The engine's name on the page. */
   readonly name: string;
   readonly role: Role;
   readonly atMs: number;
@@ -31,13 +30,12 @@ export class Departures {
   /** @param topology at the start */
   update(engines: readonly PictureEngine[], atMs: number, topology: string): void {
     const now = new Set(engines.map(({ id }) => id));
-    const names = engineNames(this.before);
     const gone = this.before.filter(
       ({ id, state }) => !now.has(id) && state !== 'draining' && !this.ordered.has(id),
     );
     const isShort = ({ role }: Departed): boolean =>
       engines.filter((engine) => engine.role === role).length < startedWith(topology, role);
-    const news = gone.map(({ id, role }) => ({ name: names.get(id)!, role, atMs }));
+    const news = gone.map(({ name, role }) => ({ name, role, atMs }));
     this.departed = [...this.departed, ...news].filter(
       (each) => isShort(each) || atMs - each.atMs < REMEMBER_MS,
     );

@@ -24,7 +24,7 @@ function engine(id: string, more: Partial<PictureEngine> = {}): PictureEngine {
   const role = ({ P: 'prefill', D: 'decode', A: 'aggregated' } as const)[id[0] as 'P'];
   return {
     id,
-    index: 0,
+    name: id,
     role,
     state: 'ready',
     running: 0,

@@ -22,6 +22,7 @@ const ENGINE: EnginePresence = {
   engineId: 'e',
   stage: 'decode' as const,
   index: 0,
+  name: 'D0',
   pid: 1,
   host: 'h',
   model: 'm',

@@ -24,6 +24,7 @@ export function batchView({ identity, slot, loop, runs }: BatchSources): BatchVi
   const all = runs.all();
   return {
     engine_id: identity.engineId,
+    name: identity.name,
     index: identity.index,
     role: identity.role,
     is_stepping: loop.isStepping,

@@ -1,4 +1,5 @@
 import type { EnginePresence, EngineReport } from '@baton/contract';
+import { engineName } from '@baton/kernel';
 import { EngineStats } from '@baton/telemetry';
 import { Injectable, Optional } from '@nestjs/common';
 import { hostname } from 'node:os';
@@ -35,6 +36,7 @@ export class EngineNumbers {
       engineId: identity.engineId,
       stage: identity.role,
       index: identity.index,
+      name: identity.name,
       ...dataParallel(identity),
       pid: process.pid,
       host: hostname(),
@@ -76,10 +78,12 @@ function originOf({
 }
 
 function dataParallel({
+  role,
   dataParallel: ranks,
 }: EngineIdentity): Pick<EnginePresence, 'dataParallel'> {
   if (ranks === undefined) return {};
   const { rank, size, leader } = ranks;
-  const { engineId: replicaId, index: replica } = leader();
-  return { dataParallel: { rank, size, replicaId, replica } };
+  const { engineId: replicaId, index: replica, number } = leader();
+  const replicaName = engineName(role, number);
+  return { dataParallel: { rank, size, replicaId, replica, replicaName } };
 }

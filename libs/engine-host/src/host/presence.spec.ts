@@ -10,7 +10,7 @@ function start() {
   const engine = { number: 0, otherNumber: 0, isOnBoard: true };
   const sent: string[] = [];
   const presence = {
-    claimIndex: () => Promise.resolve(0),
+    claimNumber: () => Promise.resolve(0),
     announceEngine: () => {
       sent.push(`announce ${engine.number}`);
       return Promise.resolve((engine.isOnBoard = true));
@@ -22,12 +22,12 @@ function start() {
   };
   const beacon = new PresenceBeacon(
     ...([
-      { engineId: 'e', index: 0, state: 'ready' },
+      { engineId: 'e', role: 'decode', index: 0, number: 0, state: 'ready' },
       { presenceTtlMs: 3_000 },
       { presence, isConnected: true, processClock: { leaseMs: (ms: number) => ms } },
       wall,
       { fingerprint: () => `${engine.number}`, snapshot: () => ({ ...engine }) },
-      { debug: () => undefined },
+      { debug: () => undefined, setBindings: () => undefined },
     ] as unknown as ConstructorParameters<typeof PresenceBeacon>),
   );
   /** Advances the clock; returns the messages that are sent in that time. */

@@ -1,5 +1,6 @@
 import { type Alarm, speedUpTimers } from '@baton/clock';
 import type { EnginePresence } from '@baton/contract';
+import { nameParts } from '@baton/kernel';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
 import { endQuietly } from '../run/engine/end-quietly';
@@ -27,7 +28,7 @@ export class PresenceBeacon implements OnApplicationShutdown {
   /** The fingerprint of the announced numbers. */
   private announced = '';
   private announcement: EnginePresence | undefined;
-  private hasIndex = false;
+  private hasPlace = false;
 
   constructor(
     private readonly identity: EngineIdentity,
@@ -91,22 +92,32 @@ export class PresenceBeacon implements OnApplicationShutdown {
   }
 
   private async announce(): Promise<void> {
-    const { identity, numbers, transport, wall } = this;
+    const { numbers, transport, wall } = this;
     const { presence } = transport;
     this.isAnnouncing = true;
     this.sentUs = wall.nowUs();
     this.renewals = 0;
     try {
-      if (!this.hasIndex) {
-        identity.index = await presence.claimIndex(identity.engineId, identity.index);
-      }
+      if (!this.hasPlace) await this.claimPlace();
       this.announcement = numbers.snapshot();
       this.announced = numbers.fingerprint();
-      this.hasIndex = await presence.announceEngine(this.announcement, this.ttlMs);
-      // The next check claims an index and announces it.
-      if (!this.hasIndex) this.announced = '';
+      this.hasPlace = await presence.announceEngine(this.announcement, this.ttlMs);
+      // The next check claims another place and announces it.
+      if (!this.hasPlace) this.announced = '';
     } finally {
       this.isAnnouncing = false;
     }
+  }
+
+  /** Ranks of one engine share the number of their names: that of rank 0, which starts first. */
+  private async claimPlace(): Promise<void> {
+    const { identity, log, transport } = this;
+    const { engineId, role, dataParallel } = identity;
+    const { presence } = transport;
+    const { rank, leader } = dataParallel ?? {};
+    const wanted = rank === undefined || rank === 0 ? identity.number : leader?.().number;
+    identity.index = await presence.claimNumber(engineId, identity.index);
+    identity.number = await presence.claimNumber(engineId, wanted, nameParts(role, rank));
+    log.setBindings({ engine: identity.name });
   }
 }

@@ -65,6 +65,8 @@ export interface DriverOptions extends StartupTimes {
   readonly dataParallel?: RankOptions;
   /** The index that it takes if it is free. Unset: the smallest free one. */
   readonly index?: number;
+  /** The number in its name that it takes if it is free. Unset: the smallest free one. */
+  readonly number?: number;
   readonly facts: HostedEngineFacts;
   /** End of vLLM's token buckets. Unset: the buckets have no end. */
   readonly maxModelLen?: number;

@@ -44,7 +44,7 @@ export type Routing = JobRouting;
 export const Wall = class Wall {} as unknown as Token<WallClock>;
 export type Wall = WallClock;
 
-/** The log, with the engine's id. */
+/** The log, with the engine's name from its first announcement. */
 export const Log = class Log {} as unknown as Token<Logger>;
 export type Log = Logger;
 

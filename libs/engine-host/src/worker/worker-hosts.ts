@@ -162,7 +162,7 @@ export class WorkerHosts {
     const clock = new LiveClock(this.wall, config.speedup);
     const barrier = barrierFor(setup, clock);
     const engine: EngineRanks = new EngineRanks(role, config.dataParallelSize, (rank) => {
-      const options = { ...this.optionsFor(role, setup), ...this.nextIndex(role) };
+      const options = { ...this.optionsFor(role, setup), ...this.nextPlace(role) };
       const dataParallel = rank && { ...rank, barrier };
       return {
         options: dataParallel === undefined ? options : { ...options, dataParallel },
@@ -181,10 +181,10 @@ export class WorkerHosts {
     return engine;
   }
 
-  private nextIndex(role: Stage): Pick<HostOptions, 'index'> {
+  private nextPlace(role: Stage): Pick<HostOptions, 'index' | 'number'> {
     const ordinal = this.created.get(role) ?? 0;
     this.created.set(role, ordinal + 1);
-    return wantedIndex(this.options, role, ordinal);
+    return wantedPlace(this.options, role, ordinal);
   }
 
   private optionsFor(role: Stage, shared: EngineSetup): HostOptions {
@@ -294,20 +294,21 @@ function nameOf(config: BatonConfig, role: Stage, ordinal: number): string {
 }
 
 /**
- * The index that the `ordinal`-th host of a role wants, by its place in the topology, so that the
- * ports of exposed engines have the same order at every start. An engine of a process that was
- * started by hand wants none.
+ * The index and the number that the `ordinal`-th host of a role wants, by its place in the
+ * topology, so that the ports of exposed engines and the names have the same order at every start.
+ * An engine of a process that was started by hand wants none.
  */
-function wantedIndex(
+function wantedPlace(
   { config, engines }: WorkerHostsOptions,
   role: Stage,
   ordinal: number,
-): Pick<HostOptions, 'index'> {
+): Pick<HostOptions, 'index' | 'number'> {
   const isAlone = config.role === undefined;
   const { firstEngine = isAlone ? 0 : undefined, workerEngines, dataParallelSize } = config;
   if (firstEngine === undefined || workerEngines !== undefined) return {};
   const counts = isAlone ? engines : parseTopology(config.topology);
   const earlier = STAGES.slice(0, STAGES.indexOf(role)).map((stage) => counts[stage] ?? 0);
   const first = earlier.reduce((sum, each) => sum + each, firstEngine);
-  return { index: first * dataParallelSize + ordinal };
+  const number = firstEngine + Math.floor(ordinal / dataParallelSize);
+  return { index: first * dataParallelSize + ordinal, number };
 }

@@ -10,7 +10,7 @@ import {
 } from '@baton/policies';
 import type { WallClock } from '@baton/clock';
 import { type BatonConfig, startupSeconds } from '@baton/config';
-import { type Micros, reasonOf, secondsToUs } from '@baton/kernel';
+import { type Micros, reasonOf, ROLE_LETTERS, secondsToUs } from '@baton/kernel';
 import {
   carryOut,
   type EngineChange,
@@ -36,7 +36,6 @@ export interface LiveAutoscalerOptions {
 
 /** Wall time, beyond its loading, within which an ordered engine must appear. */
 const SHOWN_WITHIN_US = secondsToUs(60);
-const LETTERS = { prefill: 'P', decode: 'D', aggregated: 'A' } as const;
 
 /** An ordered engine that has not appeared yet. */
 interface Ordered {
@@ -189,7 +188,7 @@ function simulated(totals: RequestTotals, speedup: number): RequestTotals {
 }
 
 function nameOf(change: EngineChange): string {
-  const engines = `${change.count}${LETTERS[change.role]}`;
-  if (change.kind === 'become') return `${engines}>${LETTERS[change.to]}`;
+  const engines = `${change.count}${ROLE_LETTERS[change.role]}`;
+  if (change.kind === 'become') return `${engines}>${ROLE_LETTERS[change.to]}`;
   return `${change.kind === 'join' ? '+' : '-'}${engines}`;
 }

@@ -161,8 +161,8 @@ export const BATON_FAMILIES: readonly EngineFamily[] = [
   // vLLM's families have no label for the stage; join them with this one on `engine`.
   info(
     'baton:engine_info',
-    'Stage of the engine; join it with the families of engines.',
-    ({ stage }) => ({ stage }),
+    'Stage and name of the engine; join it with the families of engines.',
+    ({ stage, name }) => ({ stage, name }),
   ),
   info(
     'baton:step_time_info',

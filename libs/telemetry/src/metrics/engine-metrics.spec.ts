@@ -10,6 +10,7 @@ function presence(index: number, stats: EngineStats): EnginePresence {
     engineId: `engine-${index}`,
     stage: 'decode',
     index,
+    name: `D${index}`,
     pid: 1,
     host: 'here',
     model: 'm',

@@ -28,7 +28,8 @@ export class InProcessHub {
   readonly apis = new ExpiringMap<true>(() => this.processClock.awakeMs());
   readonly engines = new ExpiringMap<EnginePresence>(() => this.processClock.awakeMs());
   readonly claims = new ExpiringMap<true>(() => this.processClock.awakeMs());
-  readonly indexes = new Map<number, string>();
+  /** The engine of each index and each name. */
+  readonly places = new Map<string, string>();
   /** Documents by collection; in each the least recently used first. */
   readonly documents = new Map<string, ExpiringMap<string>>();
   /** By owner and name; the instant at which it is full, `performance.now()` in µs. */
@@ -76,7 +77,7 @@ export class InProcessHub {
       for (const queue of this.queues.values()) queue.clear();
       for (const map of [this.records, this.prompts, this.engines, this.claims, this.budgets])
         map.clear();
-      this.indexes.clear();
+      this.places.clear();
       this.documents.clear();
     }
     this.reachable = true;

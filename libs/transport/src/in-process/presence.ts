@@ -1,4 +1,5 @@
 import type { EnginePresence } from '@baton/contract';
+import type { NameParts } from '@baton/kernel';
 import { CLAIM_TTL_MS } from '../limits';
 import type { PresenceBoard } from '../port/presence';
 import type { InProcessHub } from './hub';
@@ -8,10 +9,12 @@ export class MemoryPresence implements PresenceBoard {
 
   announceEngine(engine: EnginePresence, ttlMs: number): Promise<boolean> {
     return this.hub.call('announceEngine', () => {
-      const { engines, indexes } = this.hub;
-      engines.set(engine.engineId, engine, ttlMs);
-      if (!indexes.has(engine.index)) indexes.set(engine.index, engine.engineId);
-      return indexes.get(engine.index) === engine.engineId;
+      const { engines, places } = this.hub;
+      const { engineId, index, name } = engine;
+      engines.set(engineId, engine, ttlMs);
+      const own = [String(index), name];
+      for (const place of own) if (!places.has(place)) places.set(place, engineId);
+      return own.every((place) => places.get(place) === engineId);
     });
   }
 
@@ -34,19 +37,20 @@ export class MemoryPresence implements PresenceBoard {
     return this.hub.call('engines', () => this.hub.engines.values());
   }
 
-  claimIndex(engineId: string, wanted = 0): Promise<number> {
-    return this.hub.call('claimIndex', () => {
-      const { indexes, claims, engines } = this.hub;
-      let own: number | undefined;
-      for (const [index, holder] of indexes) {
-        if (holder === engineId) own = index;
-        else if (!engines.has(holder) && !claims.has(holder)) indexes.delete(index);
+  claimNumber(engineId: string, wanted = 0, of?: NameParts): Promise<number> {
+    return this.hub.call('claimNumber', () => {
+      const { places, claims, engines } = this.hub;
+      let own: string | undefined;
+      for (const [place, holder] of places) {
+        if (holder === engineId) own = isIndex(place) === (of === undefined) ? place : own;
+        else if (!engines.has(holder) && !claims.has(holder)) places.delete(place);
       }
       claims.set(engineId, true, CLAIM_TTL_MS);
-      if (own !== undefined) return own;
-      let free = indexes.has(wanted) ? 0 : wanted;
-      while (indexes.has(free)) free += 1;
-      indexes.set(free, engineId);
+      if (own !== undefined) return Number(/\d+/.exec(own)?.[0]);
+      const placeOf = (number: number): string => `${of?.prefix ?? ''}${number}${of?.suffix ?? ''}`;
+      let free = places.has(placeOf(wanted)) ? 0 : wanted;
+      while (places.has(placeOf(free))) free += 1;
+      places.set(placeOf(free), engineId);
       return free;
     });
   }
@@ -62,4 +66,9 @@ export class MemoryPresence implements PresenceBoard {
   aliveApis(apiIds: readonly string[]): Promise<boolean[]> {
     return this.hub.call('aliveApis', () => apiIds.map((id) => this.hub.apis.has(id)));
   }
+}
+
+/** An index, not a name. */
+function isIndex(place: string): boolean {
+  return /^\d+$/.test(place);
 }

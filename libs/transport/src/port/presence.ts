@@ -1,9 +1,10 @@
 import type { EnginePresence } from '@baton/contract';
+import type { NameParts } from '@baton/kernel';
 
 export interface PresenceBoard {
   /**
    * Stores the engine's presence and renews its entry for `ttlMs`. False when another engine has
-   * its index by now, so that it needs a new one.
+   * its index or its name by now, so that it needs new ones.
    */
   announceEngine(engine: EnginePresence, ttlMs: number): Promise<boolean>;
   /** Renews the entry as it is. False when it is gone, so that it must be announced again. */
@@ -11,10 +12,12 @@ export interface PresenceBoard {
   removeEngine(engineId: string): Promise<void>;
   engines(): Promise<readonly EnginePresence[]>;
   /**
-   * Claims an index for `engineId` for as long as that engine announces itself: its own, else
+   * Claims a number for `engineId` for as long as that engine announces itself: its own, else
    * `wanted` if that is free, else the smallest free one.
+   *
+   * @param of  the names that the number completes; unset: the indexes
    */
-  claimIndex(engineId: string, wanted?: number): Promise<number>;
+  claimNumber(engineId: string, wanted?: number, of?: NameParts): Promise<number>;
   announceApi(apiId: string, ttlMs: number): Promise<void>;
   removeApi(apiId: string): Promise<void>;
   aliveApis(apiIds: readonly string[]): Promise<boolean[]>;

@@ -39,7 +39,7 @@ export function typesOf(keys: Keys): readonly TypedKey[] {
   return [
     [keys.engines, 'set'],
     [keys.enginesRevision, 'string'],
-    [keys.indexes, 'hash'],
+    [keys.places, 'hash'],
     [keys.life, 'string'],
     ...keysOfOwner(keys, undefined),
     ...keys.tenants.slice(0, MOST_TENANTS).flatMap((tenant) => keysOfOwner(keys, tenant)),

@@ -39,7 +39,7 @@ export class Keys {
     return `${this.tag}engine:${engineId}`;
   }
 
-  /** Exists from the claim of an index until the first heartbeat is overdue. */
+  /** Exists from the claim of a number until the first heartbeat is overdue. */
   claim(engineId: string): string {
     return `${this.tag}claim:${engineId}`;
   }
@@ -54,9 +54,9 @@ export class Keys {
     return `${this.tag}engines-revision`;
   }
 
-  /** Hash of index to engine id. */
-  get indexes(): string {
-    return `${this.tag}indexes`;
+  /** Hash of index and of name to engine id. */
+  get places(): string {
+    return `${this.tag}places`;
   }
 
   /** With an empty id: the prefix of all documents of the collection. */

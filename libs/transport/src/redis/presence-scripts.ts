@@ -7,28 +7,31 @@ redis.call('SET', KEYS[4], now[1] .. '.' .. now[2] .. ARGV[1])
 `;
 
 /**
- * KEYS: engine, engines, indexes, revision. ARGV: engine id, presence JSON, TTL, index. Answers 1
- * when the index is the engine's.
+ * KEYS: engine, engines, places, revision. ARGV: engine id, presence JSON, TTL, index, name.
+ * Answers 1 when both the index and the name are the engine's.
  */
 export const ANNOUNCE_ENGINE: Script = {
   name: 'announceEngine',
   body: `${REVISE}
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 redis.call('SADD', KEYS[2], ARGV[1])
-redis.call('HSETNX', KEYS[3], ARGV[4], ARGV[1])
-return redis.call('HGET', KEYS[3], ARGV[4]) == ARGV[1] and 1 or 0
+for i = 4, 5 do
+  redis.call('HSETNX', KEYS[3], ARGV[i], ARGV[1])
+  if redis.call('HGET', KEYS[3], ARGV[i]) ~= ARGV[1] then return 0 end
+end
+return 1
 `,
 };
 
-/** KEYS: engine, engines, indexes, revision, claim. ARGV: engine id. */
+/** KEYS: engine, engines, places, revision, claim. ARGV: engine id. */
 export const REMOVE_ENGINE: Script = {
   name: 'removeEngine',
   body: `${REVISE}
 redis.call('DEL', KEYS[1], KEYS[5])
 redis.call('SREM', KEYS[2], ARGV[1])
-local indexes = redis.call('HGETALL', KEYS[3])
-for i = 1, #indexes, 2 do
-  if indexes[i + 1] == ARGV[1] then redis.call('HDEL', KEYS[3], indexes[i]) end
+local places = redis.call('HGETALL', KEYS[3])
+for i = 1, #places, 2 do
+  if places[i + 1] == ARGV[1] then redis.call('HDEL', KEYS[3], places[i]) end
 end
 return 0
 `,
@@ -58,30 +61,33 @@ return {revision, living}
 };
 
 /**
- * KEYS: indexes, claim of this engine. ARGV: engine id, prefix of engine keys, prefix of claims,
- * claim TTL, wanted index. Answers the index.
+ * KEYS: places, claim of this engine. ARGV: engine id, prefix of engine keys, prefix of claims,
+ * claim TTL, wanted number, prefix and suffix of the name (both empty: an index). Answers the
+ * number.
  */
-export const CLAIM_INDEX: Script = {
-  name: 'claimIndex',
+export const CLAIM_NUMBER: Script = {
+  name: 'claimNumber',
   body: `
 local taken, own = {}, nil
-local indexes = redis.call('HGETALL', KEYS[1])
-for i = 1, #indexes, 2 do
-  local index, id = indexes[i], indexes[i + 1]
+local isIndex = ARGV[6] == ''
+local places = redis.call('HGETALL', KEYS[1])
+for i = 1, #places, 2 do
+  local place, id = places[i], places[i + 1]
   if id == ARGV[1] then
-    own = tonumber(index)
+    if (tonumber(place) ~= nil) == isIndex then own = tonumber(string.match(place, '%d+')) end
   elseif redis.call('EXISTS', ARGV[2] .. id, ARGV[3] .. id) == 0 then
-    redis.call('HDEL', KEYS[1], index)
+    redis.call('HDEL', KEYS[1], place)
   else
-    taken[tonumber(index)] = true
+    taken[place] = true
   end
 end
 redis.call('SET', KEYS[2], '1', 'PX', ARGV[4])
 if own then return own end
+local function placeOf(number) return ARGV[6] .. number .. ARGV[7] end
 local free = tonumber(ARGV[5])
-if taken[free] then free = 0 end
-while taken[free] do free = free + 1 end
-redis.call('HSET', KEYS[1], free, ARGV[1])
+if taken[placeOf(free)] then free = 0 end
+while taken[placeOf(free)] do free = free + 1 end
+redis.call('HSET', KEYS[1], placeOf(free), ARGV[1])
 return free
 `,
 };

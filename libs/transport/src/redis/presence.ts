@@ -1,4 +1,5 @@
 import type { EnginePresence } from '@baton/contract';
+import type { NameParts } from '@baton/kernel';
 import type { ScriptReply, Script } from './scripts/script';
 import { CLAIM_TTL_MS } from '../limits';
 import type { PresenceBoard } from '../port/presence';
@@ -8,7 +9,7 @@ import type { RedisLink } from './connection/link';
 import {
   ANNOUNCE_API,
   ANNOUNCE_ENGINE,
-  CLAIM_INDEX,
+  CLAIM_NUMBER,
   LIST_ENGINES,
   REMOVE_ENGINE,
 } from './presence-scripts';
@@ -39,10 +40,10 @@ export class RedisPresence implements PresenceBoard {
   }
 
   async announceEngine(engine: EnginePresence, ttlMs: number): Promise<boolean> {
-    const { engineId, index } = engine;
-    const { engines, indexes, enginesRevision } = this.keys;
-    const keys = [this.keys.engine(engineId), engines, indexes, enginesRevision];
-    const args = [engineId, JSON.stringify(engine), ttlMs, index];
+    const { engineId, index, name } = engine;
+    const { engines, places, enginesRevision } = this.keys;
+    const keys = [this.keys.engine(engineId), engines, places, enginesRevision];
+    const args = [engineId, JSON.stringify(engine), ttlMs, index, name];
     const isOwn = (await this.run(ANNOUNCE_ENGINE, keys, args)) === 1;
     this.link.standby.keep({ key: this.keys.engine(engineId), value: '', ttlMs });
     return isOwn;
@@ -55,16 +56,16 @@ export class RedisPresence implements PresenceBoard {
       Promise.all([
         commands.pexpire(key, ttlMs),
         commands.sismember(this.keys.engines, engineId),
-        commands.exists(this.keys.indexes),
+        commands.exists(this.keys.places),
       ]);
     return (await this.link.call('renewEngine', renew)).every((found) => found === 1);
   }
 
   async removeEngine(engineId: string): Promise<void> {
     this.link.standby.drop(this.keys.engine(engineId));
-    const { engines, indexes, enginesRevision } = this.keys;
+    const { engines, places, enginesRevision } = this.keys;
     const own = [this.keys.engine(engineId), this.keys.claim(engineId)] as const;
-    await this.run(REMOVE_ENGINE, [own[0], engines, indexes, enginesRevision, own[1]], [engineId]);
+    await this.run(REMOVE_ENGINE, [own[0], engines, places, enginesRevision, own[1]], [engineId]);
   }
 
   /** A board that has not changed since the last read is neither sent nor parsed again. */
@@ -81,10 +82,12 @@ export class RedisPresence implements PresenceBoard {
     return parsed;
   }
 
-  async claimIndex(engineId: string, wanted = 0): Promise<number> {
-    const keys = [this.keys.indexes, this.keys.claim(engineId)];
-    const args = [engineId, this.keys.engine(''), this.keys.claim(''), CLAIM_TTL_MS, wanted];
-    return Number(await this.run(CLAIM_INDEX, keys, args));
+  async claimNumber(engineId: string, wanted = 0, of?: NameParts): Promise<number> {
+    const keys = [this.keys.places, this.keys.claim(engineId)];
+    const prefixes = [this.keys.engine(''), this.keys.claim('')];
+    const { prefix = '', suffix = '' } = of ?? {};
+    const args = [engineId, ...prefixes, CLAIM_TTL_MS, wanted, prefix, suffix];
+    return Number(await this.run(CLAIM_NUMBER, keys, args));
   }
 
   async announceApi(apiId: string, ttlMs: number): Promise<void> {

@@ -3,8 +3,10 @@ import { memberLoad, type MemberEngine } from '@baton/engine-host';
 /** An engine as `/admin/engines` shows it. */
 export interface ListedEngine {
   readonly object: 'engine';
-  /** The id to use in an order to leave: that of the engine's first rank. */
+  /** That of the engine's first rank. Orders take it, or the name. */
   readonly id: string;
+  /** `D3`. */
+  readonly name: string;
   readonly role: string;
   readonly state: string;
   readonly pid: number | undefined;
@@ -17,6 +19,8 @@ export interface ListedEngine {
 interface RankEntry {
   readonly rank: number;
   readonly engine_id: string;
+  /** `D3`, `D3-DP1`. */
+  readonly name: string;
   /** Unique in the cluster. */
   readonly index: number;
   readonly running: number;
@@ -25,18 +29,20 @@ interface RankEntry {
 }
 
 export function engineEntry(engine: MemberEngine): ListedEngine {
-  const { engineId: id, role, state, ranks } = engine;
+  const { engineId: id, name, role, state, ranks } = engine;
   return {
     object: 'engine',
     id,
+    name,
     role,
     state,
     pid: ranks[0]?.pid,
     host: ranks[0]?.host,
     requests: memberLoad(engine),
-    ranks: ranks.map(({ engineId, index, dataParallel, gauges }) => ({
+    ranks: ranks.map(({ engineId, name: rankName, index, dataParallel, gauges }) => ({
       rank: dataParallel?.rank ?? 0,
       engine_id: engineId,
+      name: rankName,
       index,
       running: gauges.running,
       waiting: gauges.waitingCapacity + gauges.waitingDeferred,

@@ -35,6 +35,7 @@ function picturesOf(table: SequenceTable, engines: readonly string[] = []): Clus
   const living = engines.map((engineId, index) => ({
     engineId,
     index,
+    name: `D${index}`,
     stage: 'decode',
     state: 'ready',
     counters: { steps: 9 },
@@ -151,7 +152,7 @@ describe('a picture', () => {
     const [engine] = picturesOf(new SequenceTable(), ['e']).take(0).engines;
     expect(engine).toEqual({
       id: 'e',
-      index: 0,
+      name: 'D0',
       role: 'decode',
       state: 'ready',
       running: 1,

@@ -166,11 +166,11 @@ function sumOfPhases(parts: readonly PicturePart[]): number[] {
 }
 
 function engineOf(engine: EnginePresence, starvedAfterMs: number): PictureEngine {
-  const { engineId, index, stage, state, loading, gauges, counters } = engine;
+  const { engineId, name, stage, state, loading, gauges, counters } = engine;
   const { latenessMs = 0 } = gauges;
   return {
     id: engineId,
-    index,
+    name,
     role: stage,
     state,
     ...(loading !== undefined && { loading }),

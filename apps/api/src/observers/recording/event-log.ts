@@ -2,6 +2,7 @@ import { wallUsOf } from '@baton/clock';
 import type { BatonError } from '@baton/contract';
 import { LineFile } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
+import { ClusterView } from '../../cluster/cluster-view';
 import { Config, Log } from '../../tokens';
 import type {
   End,
@@ -28,6 +29,7 @@ export class EventLog implements RequestObserver {
   constructor(
     private readonly config: Config,
     private readonly logger: Log,
+    private readonly cluster: ClusterView,
   ) {
     this.isOn = config.logRequests !== undefined;
   }
@@ -69,7 +71,11 @@ export class EventLog implements RequestObserver {
   }
 
   noted({ job }: ObservedSequence, note: SequenceNote): void {
-    const where = { stage: note.stage, engine: note.engineId, stamped_us: note.stampedUs };
+    const where = {
+      stage: note.stage,
+      engine: this.cluster.nameOf(note.engineId),
+      stamped_us: note.stampedUs,
+    };
     if (note.kind === 'handed-over') this.add('handed_over', job.requestId, where);
     else if (note.kind === 'scheduled') {
       const { cachedTokens, transferredTokens } = note;
@@ -81,7 +87,8 @@ export class EventLog implements RequestObserver {
   tokens({ job }: ObservedSequence, { from, header }: TokenNews): void {
     if (from > 0) return;
     const { stage, engineId, stepEndUs } = header;
-    this.add('first_token', job.requestId, { stage, engine: engineId, stamped_us: stepEndUs });
+    const engine = this.cluster.nameOf(engineId);
+    this.add('first_token', job.requestId, { stage, engine, stamped_us: stepEndUs });
   }
 
   ended({ job, received, cachedTokens }: ObservedSequence, { reason, error }: End): void {

@@ -69,9 +69,9 @@ function enginesOf(sequences: readonly SequenceTimeline[]): TimelineEngine[] {
   return [...byId.values()];
 }
 
-function engineRecord({ id, index }: TimelineEngine): EngineRecord {
+function engineRecord({ name }: TimelineEngine): EngineRecord {
   return {
-    engineId: index === null ? id : `engine ${index} (${id})`,
+    engineId: name,
     role: 'aggregated',
     gpus: 0,
     numBlocks: 0,

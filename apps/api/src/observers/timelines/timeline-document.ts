@@ -25,8 +25,7 @@ export interface TimelineContext {
   readonly speedup: number;
   /** µs of the wall clock since the Unix epoch. */
   readonly nowUs: number;
-  /** The number of a living engine. */
-  readonly indexOf: (engineId: string) => number | null;
+  readonly engineOf: (engineId: string) => TimelineEngine;
 }
 
 /** Simulated µs since the arrival, for µs of the wall clock. */
@@ -77,7 +76,7 @@ function sequenceOf(trace: SequenceTrace, context: SequenceContext): SequenceTim
     phases: phasesOf(log, PHASES_OF[job.flow], end !== undefined),
     prefill_chunks: trace.all('chunk').map(({ fact }) => spanOf('chunk', fact, since)),
     held: heldOf(trace, since),
-    events: eventsOf(trace, since),
+    events: eventsOf(trace, since, context),
     steps: {
       count: marks.count,
       per_row: marks.perRow,
@@ -163,11 +162,12 @@ function heldOf({ seen, ...trace }: SequenceTrace, since: Since): TimelineSpan |
   return { name: 'held', start_us: start, end_us: end, duration_us: duration };
 }
 
-function eventsOf(trace: SequenceTrace, since: Since): TimelineEvent[] {
+function eventsOf(trace: SequenceTrace, since: Since, context: TimelineContext): TimelineEvent[] {
   const { seen, marks, end } = trace;
   const events: TimelineEvent[] = [{ name: 'arrived', at_us: 0 }];
-  const add = (name: string, us: number | undefined, engine: string | undefined): void => {
+  const add = (name: string, us: number | undefined, engineId: string | undefined): void => {
     if (us === undefined) return;
+    const engine = engineOf(engineId, context)?.name;
     events.push({ name, at_us: since(us), ...(engine === undefined ? {} : { engine }) });
   };
   add('scheduled', seen.scheduledUs, seen.prefillEngine);
@@ -186,8 +186,8 @@ function eventsOf(trace: SequenceTrace, since: Since): TimelineEvent[] {
   return events.sort((a, b) => a.at_us - b.at_us);
 }
 
-function engineOf(id: string | undefined, { indexOf }: TimelineContext): TimelineEngine | null {
-  return id === undefined ? null : { id, index: indexOf(id) };
+function engineOf(id: string | undefined, context: TimelineContext): TimelineEngine | null {
+  return id === undefined ? null : context.engineOf(id);
 }
 
 function stateOf({ end }: SequenceTrace): TimelineState {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { wallUsOf } from '@baton/clock';
-import type { EngineFacts, RequestTimeline } from '@baton/contract';
+import type { EngineFacts, RequestTimeline, TimelineEngine } from '@baton/contract';
 import { channels, type Unsubscribe } from '@baton/transport';
 import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
@@ -116,8 +116,10 @@ export class Timelines implements RequestObserver {
     const request = this.store.find(at, performance.now());
     if (request === undefined) return undefined;
     const { speedup } = this.config;
-    const indexOf = (engineId: string): number | null => this.cluster.find(engineId)?.index ?? null;
-    return timelineOf(request, { api: this.identity.apiId, speedup, nowUs: wallUsOf(), indexOf });
+    const engineOf = (id: string): TimelineEngine => {
+      return { id, name: this.cluster.nameOf(id), index: this.cluster.find(id)?.index ?? null };
+    };
+    return timelineOf(request, { api: this.identity.apiId, speedup, nowUs: wallUsOf(), engineOf });
   }
 
   private async ask({ owner, id }: Owned): Promise<RequestTimeline | undefined> {

@@ -32,7 +32,7 @@ export class EnginesOverTime {
     const read = (column: Float32Array): number => column[of * samples + sample] ?? 0;
     return {
       id: engineId,
-      index: of,
+      name: engineId,
       role,
       state,
       numBlocks,

@@ -52,7 +52,7 @@ describe('pictures of a run', () => {
         const of = [-1, log.prefillEngine[row], log.decodeEngine[row], log.decodeEngine[row]][
           phase
         ];
-        expect(engines[place]?.index ?? -1).toBe(of);
+        expect(run.engines.findIndex(({ engineId }) => engineId === engines[place]?.id)).toBe(of);
         expect(tokens).toBeLessThanOrEqual(log.emittedTokens[row]!);
       }
     }
@@ -82,7 +82,7 @@ describe('pictures of a run', () => {
 
   it('count the requests whose KV is on a slow link as fetching', async () => {
     const { pictures } = await pictured({ topology: '1P1D', kvCacheTransferLatency: '400' });
-    const decodes = pictures.flatMap(({ engines }) => engines.filter(({ index }) => index === 1));
+    const decodes = pictures.flatMap(({ engines }) => engines.filter(({ name }) => name === 'D0'));
     expect(Math.max(...decodes.map(({ fetching }) => fetching))).toBeGreaterThan(2);
     for (const { fetching, waiting } of decodes) expect(fetching).toBeLessThanOrEqual(waiting);
   });

@@ -41,7 +41,7 @@ export class NewRuns {
     stats.observe('job_delivery_seconds', usToSeconds(clock.wall.nowUs() - job.causeUs));
     const run = this.newRun(taken);
     runs.add(run);
-    spans?.taken(run, identity.engineId, clock.wall.nowUs());
+    spans?.taken(run, identity, clock.wall.nowUs());
     timelines?.note(run, 'taken', { atUs: clock.nowUs() });
     incoming.add(run);
     return run;

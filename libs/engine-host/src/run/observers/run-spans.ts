@@ -7,6 +7,7 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api';
+import type { EngineIdentity } from '../engine/engine-identity';
 import type { Run } from '../runs/run';
 
 /** The outcome of a run in its span. */
@@ -24,13 +25,14 @@ export class RunSpans {
 
   constructor(private readonly tracer: Tracer) {}
 
-  taken(run: Run, engineId: string, atUs: number): void {
+  taken(run: Run, { engineId, name }: EngineIdentity, atUs: number): void {
     if (this.open.size >= MAX_OPEN) return;
     const { job, stage } = run;
     const attributes = {
       'gen_ai.request.id': job.requestId,
       'gen_ai.usage.prompt_tokens': job.promptTokens,
       'baton.engine.id': engineId,
+      'baton.engine.name': name,
       'baton.stage': stage,
       'baton.submission': job.submission,
     };

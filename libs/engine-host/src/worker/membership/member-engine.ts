@@ -4,6 +4,8 @@ import type { EnginePresence, Stage } from '@baton/contract';
 export interface MemberEngine {
   /** The id of rank 0. */
   readonly engineId: string;
+  /** `D3`. */
+  readonly name: string;
   readonly role: Stage;
   /** The least ready state of its ranks: `ready` when all are. */
   readonly state: EnginePresence['state'];
@@ -24,7 +26,8 @@ function memberEngine(engineId: string, ranks: readonly EnginePresence[]): Membe
   const isAny = (state: EnginePresence['state']): boolean =>
     ranks.some((rank) => rank.state === state);
   const state = isAny('draining') ? 'draining' : isAny('starting') ? 'starting' : 'ready';
-  return { engineId, role: (ranks[0] as EnginePresence).stage, state, ranks };
+  const { stage: role, dataParallel, name: own } = ranks[0] as EnginePresence;
+  return { engineId, name: dataParallel?.replicaName ?? own, role, state, ranks };
 }
 
 /** Sequences in the engine. */

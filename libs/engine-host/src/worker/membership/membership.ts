@@ -81,11 +81,12 @@ export class LiveMembership {
    * Resolves with the engine once it drains: it takes no more work, and leaves when it is empty. An
    * engine that already drains is not changed.
    *
+   * @param wanted  name or id of the engine
    * @throws BatonError `engine_not_found`, `engine_needed`, `engine_silent`
    */
-  leave(engineId: string): Promise<MemberEngine> {
+  leave(wanted: string): Promise<MemberEngine> {
     return this.inTurn(async () => {
-      const engine = await this.assertDispensable(engineId);
+      const engine = await this.assertDispensable(wanted);
       if (engine.state !== 'draining') await this.give(engine, { kind: 'leave' });
       return engine;
     });
@@ -96,9 +97,9 @@ export class LiveMembership {
    *
    * @throws BatonError as `leave`, and `engine_leaving`, `invalid_value`
    */
-  changeRole(engineId: string, role: Stage): Promise<MemberEngine> {
+  changeRole(wanted: string, role: Stage): Promise<MemberEngine> {
     return this.inTurn(async () => {
-      const engine = await this.assertDispensable(engineId);
+      const engine = await this.assertDispensable(wanted);
       if (engine.state === 'draining') throw new BatonError('engine_leaving');
       if (engine.role === role) {
         throw new BatonError('invalid_value', `The engine is a ${role} engine already.`, 'role');
@@ -130,13 +131,14 @@ export class LiveMembership {
    * @throws BatonError when no engine of its role would be left, so that its jobs would wait
    * forever
    */
-  private async assertDispensable(engineId: string): Promise<MemberEngine> {
+  private async assertDispensable(wanted: string): Promise<MemberEngine> {
     const engines = await this.engines();
     const isMeant = (engine: MemberEngine): boolean =>
-      engine.ranks.some((rank) => rank.engineId === engineId);
+      engine.name === wanted ||
+      engine.ranks.some(({ engineId, name }) => engineId === wanted || name === wanted);
     const engine = engines.find(isMeant);
     if (engine === undefined) {
-      throw new BatonError('engine_not_found', `The engine '${engineId}' does not exist.`);
+      throw new BatonError('engine_not_found', `The engine '${wanted}' does not exist.`);
     }
     const { role, state } = engine;
     if (state !== 'ready' || readyCounts(engines)[role] > 1) return engine;

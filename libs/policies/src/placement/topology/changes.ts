@@ -1,4 +1,4 @@
-import { type Micros, secondsToUs } from '@baton/kernel';
+import { type Micros, ROLE_LETTERS, secondsToUs } from '@baton/kernel';
 import { type EngineRole, MAX_ENGINES, type Topology } from './topology';
 
 /**
@@ -33,7 +33,6 @@ export class ChangesError extends Error {
 }
 
 const ROLES = { P: 'prefill', D: 'decode', A: 'aggregated' } as const;
-const LETTERS = { prefill: 'P', decode: 'D', aggregated: 'A' } as const;
 type Letter = keyof typeof ROLES;
 
 const SECONDS = { ms: 1e-3, s: 1, m: 60, h: 3_600 } as const;
@@ -69,8 +68,8 @@ export function formatChanges(changes: readonly ScheduledChange[]): string {
 function formatChange(change: ScheduledChange): string {
   const { atUs, kind, count, role } = change;
   const when = `${atUs / secondsToUs(1)}s`;
-  const who = `${count}${LETTERS[role]}`;
-  if (kind === 'become') return `${when}:${who}>${LETTERS[change.to]}`;
+  const who = `${count}${ROLE_LETTERS[role]}`;
+  if (kind === 'become') return `${when}:${who}>${ROLE_LETTERS[change.to]}`;
   return `${when}:${kind === 'join' ? '+' : '-'}${who}`;
 }
 
