@@ -25,11 +25,11 @@ const SELECTORS = /\b((?:vllm|baton):\w+|(?:http|process)_\w+)(?:\{([^}]*)\})?/g
 const QUANTILES = [0.5, 0.9, 0.99];
 
 /**
- * A number of each engine with its stage, which vLLM's families lack. Each engine counts once, for
- * any number of pages.
+ * A number of each engine with its stage and its name, which vLLM's families lack. Each engine
+ * counts once, for any number of pages.
  */
 export const byEngine = (expression) =>
-  `max by (namespace, job, stage, engine, replica) (${expression} * on (namespace, job, instance, engine, replica) group_left (stage) baton:engine_info)`;
+  `max by (namespace, job, stage, name) (${expression} * on (namespace, job, instance, engine, replica) group_left (stage, name) baton:engine_info)`;
 
 export const byStage = (expression) => `sum by (stage) (${byEngine(expression)})`;
 
@@ -183,4 +183,4 @@ function placed(board, panels, from) {
 }
 
 export const perStage = { legend: '{{stage}}' };
-export const perEngine = { legend: '{{stage}} {{engine}}{{replica}}' };
+export const perEngine = { legend: '{{name}}' };

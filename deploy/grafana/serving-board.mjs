@@ -285,7 +285,7 @@ function pools() {
       },
       [
         {
-          expr: 'sum by (stage, engine) (rate(baton:placement_decisions_total[$__rate_interval]))',
+          expr: byEngine('rate(baton:placement_decisions_total[$__rate_interval])'),
           ...perEngine,
         },
       ],

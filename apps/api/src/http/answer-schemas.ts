@@ -176,12 +176,14 @@ function aboutServers() {
   const orders = {
     EngineList: record({
       object: constant('list'),
-      data: listOf(record({ object: constant('engine'), id: TEXT, role: TEXT, state: TEXT })),
+      data: listOf(
+        record({ object: constant('engine'), id: TEXT, name: TEXT, role: TEXT, state: TEXT }),
+      ),
     }),
     Joining: record({ role: TEXT, joining: COUNT }),
     Cancelled: record({ cancelled: COUNT }),
-    Leaving: record({ id: TEXT, state: constant('draining') }),
-    Becoming: record({ id: TEXT, state: constant('draining'), becomes: TEXT }),
+    Leaving: record({ id: TEXT, name: TEXT, state: constant('draining') }),
+    Becoming: record({ id: TEXT, name: TEXT, state: constant('draining'), becomes: TEXT }),
     Settings: record({
       object: constant('config'),
       revision: COUNT,

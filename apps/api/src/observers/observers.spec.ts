@@ -94,7 +94,7 @@ function observersOf(table: SequenceTable, run: string, registry: Registry) {
   return {
     metrics: new RequestMetrics(config, catalog, table, registry),
     faults: new FaultMetrics(registry),
-    recorder: new RequestRecorder(config, IDENTITY, LOG, new CallClasses(config)),
+    recorder: new RequestRecorder(config, IDENTITY, LOG, new CallClasses(config), cluster),
     events: new EventLog(config, LOG, cluster),
     timelines: new Timelines(config, transport, IDENTITY, LOG, cluster),
     meter: new RateMeter(config, transport),

@@ -9,6 +9,12 @@ import { type ListedEngine, engineEntry } from './engine-list';
 /** The order has begun: 202. The list of engines shows its progress. */
 const BEGUN = 202;
 
+interface Leaving {
+  readonly id: string;
+  readonly name: string;
+  readonly state: 'draining';
+}
+
 /**
  * Lists the engines of the cluster and takes orders that change it. Served only with
  * `enable_admin`.
@@ -40,7 +46,7 @@ export class EnginesController {
     return { role, joining: count };
   }
 
-  /** Engines that the list already shows leave by their ids. */
+  /** Engines that the list already shows leave by their names or ids. */
   @Describe('Administration', 'Cancel engines that have not joined yet', { result: 'Cancelled' })
   @Delete()
   async cancel(): Promise<{ cancelled: number }> {
@@ -54,9 +60,9 @@ export class EnginesController {
   })
   @Delete(':id')
   @HttpCode(BEGUN)
-  async leave(@Param('id') id: string): Promise<{ id: string; state: 'draining' }> {
-    const { engineId } = await served(this.membership.leave(id));
-    return { id: engineId, state: 'draining' };
+  async leave(@Param('id') id: string): Promise<Leaving> {
+    const { engineId, name } = await served(this.membership.leave(id));
+    return { id: engineId, name, state: 'draining' };
   }
 
   @Describe('Administration', 'Change the role of an engine', {
@@ -71,9 +77,9 @@ export class EnginesController {
   async changeRole(
     @Param('id') id: string,
     @Body(BodyPipe) { role }: RoleOrder,
-  ): Promise<{ id: string; state: 'draining'; becomes: string }> {
-    const { engineId } = await served(this.membership.changeRole(id, role));
-    return { id: engineId, state: 'draining', becomes: role };
+  ): Promise<Leaving & { becomes: string }> {
+    const { engineId, name } = await served(this.membership.changeRole(id, role));
+    return { id: engineId, name, state: 'draining', becomes: role };
   }
 }
 

@@ -6,10 +6,15 @@ import { until } from '../../../test/until';
 
 interface Engine {
   readonly id: string;
+  readonly name: string;
   readonly role: string;
   readonly state: string;
   readonly requests: number;
-  readonly ranks: readonly { readonly rank: number; readonly engine_id: string }[];
+  readonly ranks: readonly {
+    readonly rank: number;
+    readonly engine_id: string;
+    readonly name: string;
+  }[];
 }
 
 /** An answer takes 1.5 s, long enough for a change while it is under way. */
@@ -93,6 +98,10 @@ describe('/admin/engines', () => {
       [0, 1],
     ]);
     expect(list.every(({ id, ranks }) => ranks[0]?.engine_id === id)).toBe(true);
+    expect(list.map(({ name, ranks }) => [name, ...ranks.map((rank) => rank.name)])).toEqual([
+      ['P0', 'P0-DP0', 'P0-DP1'],
+      ['D0', 'D0-DP0', 'D0-DP1'],
+    ]);
   });
 
   it('lets an engine join, which loads its model before it takes work', async () => {
@@ -109,10 +118,11 @@ describe('/admin/engines', () => {
     const target = await start({ prefill: 2, decode: 2 }, SLOW);
     const answers = load(target, 60);
     await runs(target);
-    for (const role of ['decode', 'prefill']) {
-      const id = await firstOf(role);
-      const answer = await call('DELETE', `/${id}`);
-      expect([answer.status, await answer.json()]).toEqual([202, { id, state: 'draining' }]);
+    for (const name of ['D0', 'P0']) {
+      const answer = await call('DELETE', `/${name}`);
+      expect(answer.status).toBe(202);
+      const { id, ...leaving } = (await answer.json()) as { id: string };
+      expect(leaving).toEqual({ name, state: 'draining' });
       expect((await call('DELETE', `/${id}`)).status).toBeOneOf([202, 404]);
     }
     await expectWhole(await answers);
@@ -126,12 +136,13 @@ describe('/admin/engines', () => {
     await runs(target);
     const id = await firstOf('prefill');
     const answer = await call('POST', `/${id}/role`, { role: 'decode' });
-    const begun = { id, state: 'draining', becomes: 'decode' };
+    const begun = { id, name: 'P0', state: 'draining', becomes: 'decode' };
     expect([answer.status, await answer.json()]).toEqual([202, begun]);
     await until(async () => (await roles()) === 'decode ready, decode ready, prefill ready');
     await expectWhole([...(await answers), ...(await load(target, 40))]);
     const decodes = (await engines()).filter(({ role }) => role === 'decode');
     expect(decodes.map(({ id: each }) => each)).not.toContain(id);
+    expect(decodes.map(({ name }) => name).sort()).toEqual(['D0', 'D1']);
     const stepsOf = async (id: string): Promise<number> =>
       (await target.engines()).find(({ engineId }) => engineId === id)?.counters['steps'] ?? 0;
     for (const { id: each } of decodes) await until(async () => (await stepsOf(each)) > 0);

@@ -11,7 +11,7 @@ const CREATED = 1_767_225_600;
 const POOLED_USAGE = { prompt_tokens: 2, total_tokens: 2 };
 const USAGE = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
 const ITEM = { id: 'msg_1', type: 'message', role: 'user', status: 'completed', content: [] };
-const BEGUN = { id: 'decode-1', state: 'draining' };
+const BEGUN = { id: '878f27c2-c5cb-47a6-89d2-5caf6c2a59e3', name: 'D1', state: 'draining' };
 const MODEL = {
   id: MODEL_NAME,
   object: 'model',
@@ -234,7 +234,8 @@ const STATES = {
       data: [
         {
           object: 'engine',
-          id: 'decode-1',
+          id: '878f27c2-c5cb-47a6-89d2-5caf6c2a59e3',
+          name: 'D1',
           role: 'decode',
           state: 'ready',
           requests: 3,

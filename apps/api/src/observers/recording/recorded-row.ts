@@ -11,6 +11,8 @@ const MOST_PRIORITY = 2 ** 31 - 1;
 export interface RowContext {
   readonly request: ObservedRequest;
   readonly gaps: Gaps;
+  /** The name of an engine, by its id. */
+  readonly nameOf: (engineId: string) => string;
   /**
    * Replaces the measurements of this cluster. Undefined when no router in front makes the
    * decisions.
@@ -55,7 +57,7 @@ function unmeasured(outside: OutsideDecision): Partial<MeasuredRequest> {
 function measuredOf(
   { job, received, cachedTokens, history }: ObservedSequence,
   { reason, error }: End,
-  { request, gaps, speedup }: RowContext,
+  { request, gaps, nameOf, speedup }: RowContext,
 ): MeasuredRequest {
   const sinceArrival = (us: number | undefined): number | undefined =>
     us === undefined ? undefined : Math.max(0, Math.round((us - job.arrivalUs) * speedup));
@@ -68,8 +70,8 @@ function measuredOf(
     endpoint: request.endpoint,
     arrivalWallUs: job.arrivalUs,
     flow: job.flow,
-    prefillEngine: history.prefillEngine,
-    decodeEngine: history.decodeEngine,
+    prefillEngine: history.prefillEngine && nameOf(history.prefillEngine),
+    decodeEngine: history.decodeEngine && nameOf(history.decodeEngine),
     tokens: received,
     cachedTokens,
     transferredTokens: history.transferredTokens,

@@ -2,6 +2,7 @@ import { wallUsOf } from '@baton/clock';
 import type { LineFile } from '@baton/telemetry';
 import { traceLine } from '@baton/workload';
 import { Injectable } from '@nestjs/common';
+import { ClusterView } from '../../cluster/cluster-view';
 import { CallClasses } from '../../http/access/call-classes';
 import { ApiIdentity, Config, Log } from '../../tokens';
 import type {
@@ -33,6 +34,7 @@ export class RequestRecorder implements RequestObserver {
     private readonly identity: ApiIdentity,
     private readonly logger: Log,
     private readonly classes: CallClasses,
+    private readonly cluster: ClusterView,
   ) {
     this.isOn = config.record !== undefined;
   }
@@ -74,7 +76,8 @@ export class RequestRecorder implements RequestObserver {
     const { headers } = request.call.message;
     const outside = names.length === 0 ? undefined : outsideDecision(names, headers);
     const sloClass = classes.isOn ? classes.find(request.call)?.name : undefined;
-    const context = { request, gaps, outside, sloClass, startedUs, speedup, blockSize };
+    const nameOf = (engineId: string): string => this.cluster.nameOf(engineId);
+    const context = { request, gaps, nameOf, outside, sloClass, startedUs, speedup, blockSize };
     file.add(traceLine(recordedRow(sequence, end, context)));
     this.lines += 1;
   }
