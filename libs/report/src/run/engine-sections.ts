@@ -40,13 +40,30 @@ export function engineSections(run: RunRecord, summary: Summary): ReportSection[
   return [timeInSteps(summary.engines), ...gauges, table(summary.engines)];
 }
 
-/** Tokens computed and generated per step, over all steps of some engines; `–` without steps. */
-export function tokensPerStep(engines: readonly EngineSummary[]): string {
-  const sumOf = (value: (engine: EngineSummary) => number): number =>
-    engines.reduce((sum, engine) => sum + value(engine), 0);
-  const steps = sumOf((each) => each.steps);
-  const tokens = sumOf((each) => each.prompt_tokens_computed + each.generated_tokens);
-  return formatNumber(steps === 0 ? null : tokens / steps);
+/** Tokens in a mean step of some engines, and their share of the limit; `–` without steps. */
+export function stepTokens(engines: readonly EngineSummary[]): string {
+  const steps = engines.reduce((sum, engine) => sum + engine.steps, 0);
+  if (steps === 0) return formatNumber(null);
+  const perStep = (value: (engine: EngineSummary) => number): number =>
+    engines.reduce((sum, engine) => sum + engine.steps * value(engine), 0) / steps;
+  const tokens = (engine: EngineSummary): number => engine.tokens_per_step ?? 0;
+  return withShare(
+    perStep(tokens),
+    perStep((engine) => tokens(engine) / engine.max_num_batched_tokens),
+  );
+}
+
+/** Sequences in a mean batch of some engines, and their share of the limit. */
+export function batchSequences(engines: readonly EngineSummary[]): string {
+  const running = (engine: EngineSummary): number => engine.running_mean ?? 0;
+  return withShare(
+    mean(engines.map(running)),
+    mean(engines.map((engine) => running(engine) / engine.max_num_seqs)),
+  );
+}
+
+function withShare(value: number, share: number): string {
+  return `${formatNumber(value)} (${formatShare(share)})`;
 }
 
 function timeInSteps(engines: readonly EngineSummary[]): BarsSection {
@@ -57,8 +74,8 @@ function timeInSteps(engines: readonly EngineSummary[]): BarsSection {
     kind: 'bars',
     title: 'Time in steps',
     note:
-      'Share of time with a step under way. A step with one token is a step: the batches, tokens ' +
-      `per step and KV show how full an engine is${others}.`,
+      'Share of time with a step under way. A step with one token is a step: batch, tokens/step ' +
+      `and KV in the table of engines show how full an engine is${others}.`,
     width: 'half',
     full: 1,
     bars: shown.map(({ engine, utilisation: value, role }) => {
@@ -122,7 +139,8 @@ function table(engines: readonly EngineSummary[]): TableSection {
     ['GPUs', (each) => each.gpus],
     ['steps', (each) => each.steps],
     ['in steps', (each) => formatShare(each.utilisation)],
-    ['tokens/step', (each) => tokensPerStep([each])],
+    ['batch', (each) => batchSequences([each])],
+    ['tokens/step', (each) => stepTokens([each])],
     ['finished', (each) => each.finished],
     ['prompt computed', (each) => each.prompt_tokens_computed],
     ['cached', (each) => each.prompt_tokens_cached],
@@ -137,7 +155,9 @@ function table(engines: readonly EngineSummary[]): TableSection {
   return {
     kind: 'table',
     title: 'Engines',
-    note: 'Prompt and generated in tokens.',
+    note:
+      'Batch: mean sequences, and their share of max_num_seqs. Tokens/step: with the share of ' +
+      'max_num_batched_tokens. Prompt and generated in tokens.',
     columns: columns.map(([name], i) => ({ name, align: i === 0 ? 'left' : 'right' })),
     rows: engines.map((engine) => columns.map(([, read]) => read(engine))),
   };
