@@ -37,7 +37,8 @@ export function engineSections(run: RunRecord, summary: Summary): ReportSection[
       .filter((role) => gauge[0] !== 'heldBlocks' || role === 'prefill')
       .map((role) => gaugeChart(run, role, gauge)),
   );
-  return [timeInSteps(summary.engines), ...gauges, table(summary.engines)];
+  const { engines } = summary;
+  return [timeInSteps(engines), fullness(engines), ...gauges, totals(engines)];
 }
 
 /** Tokens in a mean step of some engines, and their share of the limit; `–` without steps. */
@@ -74,8 +75,8 @@ function timeInSteps(engines: readonly EngineSummary[]): BarsSection {
     kind: 'bars',
     title: 'Time in steps',
     note:
-      'Share of time with a step under way. A step with one token is a step: batch, tokens/step ' +
-      `and KV in the table of engines show how full an engine is${others}.`,
+      'Share of time with a step under way: how busy, not how full an engine is. A step with one ' +
+      `token is a step${others}.`,
     width: 'half',
     full: 1,
     bars: shown.map(({ engine, utilisation: value, role }) => {
@@ -133,32 +134,55 @@ function envelope(curves: readonly number[][], tone: EngineRoleName): Series[] {
   ];
 }
 
-function table(engines: readonly EngineSummary[]): TableSection {
-  const columns: [string, (engine: EngineSummary) => string | number | null][] = [
-    ['engine', (each) => each.engine],
-    ['GPUs', (each) => each.gpus],
-    ['steps', (each) => each.steps],
-    ['in steps', (each) => formatShare(each.utilisation)],
-    ['batch', (each) => batchSequences([each])],
-    ['tokens/step', (each) => stepTokens([each])],
-    ['finished', (each) => each.finished],
-    ['prompt computed', (each) => each.prompt_tokens_computed],
-    ['cached', (each) => each.prompt_tokens_cached],
-    ['transferred', (each) => each.prompt_tokens_transferred],
-    ['generated', (each) => each.generated_tokens],
-    ['KV mean', (each) => formatShare(each.kv_usage_mean)],
-    ['KV max', (each) => formatShare(each.kv_usage_max)],
-    ['KV moved', (each) => formatBytes(each.kv_transfer_bytes)],
-    ['preemptions', (each) => each.preemptions],
-    ['lease expiries', (each) => each.lease_expiries],
-  ];
+/** The columns of a table of engines: each has a name, and reads its cell. */
+type EngineColumn = [string, (engine: EngineSummary) => string | number | null];
+
+function fullness(engines: readonly EngineSummary[]): TableSection {
+  return {
+    title: 'How full engines are',
+    note:
+      'Mean sequences in a batch with their share of max_num_seqs, mean tokens in a step with ' +
+      'their share of max_num_batched_tokens, and the KV blocks in use.',
+    width: 'half',
+    ...engineTable(engines, [
+      ['batch', (each) => batchSequences([each])],
+      ['tokens/step', (each) => stepTokens([each])],
+      ['KV mean', (each) => formatShare(each.kv_usage_mean)],
+      ['KV max', (each) => formatShare(each.kv_usage_max)],
+    ]),
+  };
+}
+
+function totals(engines: readonly EngineSummary[]): TableSection {
+  return {
+    title: 'Engines',
+    note: 'Prompt and generated in tokens.',
+    ...engineTable(engines, [
+      ['GPUs', (each) => each.gpus],
+      ['steps', (each) => each.steps],
+      ['in steps', (each) => formatShare(each.utilisation)],
+      ['finished', (each) => each.finished],
+      ['prompt computed', (each) => each.prompt_tokens_computed],
+      ['cached', (each) => each.prompt_tokens_cached],
+      ['transferred', (each) => each.prompt_tokens_transferred],
+      ['generated', (each) => each.generated_tokens],
+      ['KV moved', (each) => formatBytes(each.kv_transfer_bytes)],
+      ['preemptions', (each) => each.preemptions],
+      ['lease expiries', (each) => each.lease_expiries],
+    ]),
+  };
+}
+
+function engineTable(
+  engines: readonly EngineSummary[],
+  columns: readonly EngineColumn[],
+): Pick<TableSection, 'kind' | 'columns' | 'rows'> {
   return {
     kind: 'table',
-    title: 'Engines',
-    note:
-      'Batch: mean sequences, and their share of max_num_seqs. Tokens/step: with the share of ' +
-      'max_num_batched_tokens. Prompt and generated in tokens.',
-    columns: columns.map(([name], i) => ({ name, align: i === 0 ? 'left' : 'right' })),
-    rows: engines.map((engine) => columns.map(([, read]) => read(engine))),
+    columns: [
+      { name: 'engine', align: 'left' },
+      ...columns.map(([name]) => ({ name, align: 'right' as const })),
+    ],
+    rows: engines.map((engine) => [engine.engine, ...columns.map(([, read]) => read(engine))]),
   };
 }
