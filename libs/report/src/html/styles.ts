@@ -50,7 +50,7 @@ dl.list{columns:3 260px;column-gap:2rem;font-size:.85rem}
 .scroll{overflow-x:auto;max-height:32rem;background:linear-gradient(to left,var(--panel) 45%,transparent) right/3rem 100% no-repeat local,linear-gradient(to left,var(--edge),transparent) right/1.2rem 100% no-repeat scroll}
 table{border-collapse:collapse;width:100%;font-size:.8rem;font-variant-numeric:tabular-nums}
 th,td{padding:.28rem .3rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}
-thead th{color:var(--muted);font-weight:500;position:sticky;top:0;background:var(--panel)}
+thead th{color:var(--muted);font-weight:500;white-space:normal;vertical-align:bottom;position:sticky;top:0;background:var(--panel)}
 tbody th{font-weight:500}
 tbody th:first-child,tbody td:first-child{white-space:normal;min-width:8rem}
 @media (max-width:900px){.scroll tbody th:first-child,.scroll tbody td:first-child{position:sticky;left:0;background:var(--panel)}}
