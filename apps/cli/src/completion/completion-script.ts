@@ -14,8 +14,9 @@ export interface CompletedCommand {
 export const ZSH_START = 'autoload -U +X bashcompinit && bashcompinit\n';
 
 /**
- * A completion function of bash. `--flag=value` is one word in zsh, and three in bash. It keeps the order of what it offers, so that common flags are the
- * first; where it offers nothing, the shell completes files.
+ * A completion function of bash. It keeps the order of what it offers, so that common flags are the
+ * first; where it offers nothing, the shell completes files. `--flag=value` is one word in zsh, and
+ * three in bash.
  */
 export function completionScript(commands: readonly CompletedCommand[]): string {
   const names = commands.map(({ name }) => name).join(' ');
