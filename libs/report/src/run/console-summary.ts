@@ -147,8 +147,8 @@ function latencyTable(summary: Summary): string {
 }
 
 /**
- * One line per role: the share of time in steps, and how full batches, steps and KV are. The JSON and
- * the report list each engine.
+ * One line per role: the share of time in steps, and how full batches, steps and KV are. The JSON
+ * and the report list each engine.
  */
 function engineTable(engines: readonly EngineSummary[]): string {
   const rows = ROLES.flatMap((role) => {
