@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { chromiumPath } from './chromium.mjs';
 
 const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'baton');
 const APT_MS = 300_000;
@@ -20,7 +21,7 @@ export async function prometheusOnPath() {
  * Chromium needs many libraries, so apt-get installs it: as root, or by a sudo without a password.
  */
 export async function chromiumOnPath() {
-  if (!['chromium', 'chromium-browser', 'google-chrome'].some(onPath)) install('chromium');
+  if (chromiumPath() === undefined) install('chromium');
   return [];
 }
 

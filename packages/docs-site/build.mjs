@@ -1,10 +1,11 @@
 // Builds docs/ into dist/site, and its server, dist/serve-site.mjs. The generator is a package of
 // its own, installed on first use, so that `npm ci` of Baton stays small.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { reasonOf } from '../../scripts/failed-command.mjs';
+import { GUIDE } from './guide.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const vitepress = join(here, 'node_modules/vitepress/bin/vitepress.js');
@@ -20,8 +21,13 @@ rmSync(pages, { recursive: true, force: true });
 cpSync(join(here, '../../docs'), pages, { recursive: true });
 // The site has a sidebar in place of this index.
 rmSync(join(pages, 'README.md'));
-// The first page of the guide is also that of the site.
-cpSync(join(pages, 'start.md'), join(pages, 'index.md'));
+// The first page of the guide is also that of the site; the next one is the same for both.
+const [first, second] = GUIDE[0].pages;
+const heading = `---\nprev: false\nnext: { text: ${second.title}, link: /${second.path} }\n---\n\n`;
+writeFileSync(
+  join(pages, 'index.md'),
+  heading + readFileSync(join(pages, `${first.path}.md`), 'utf8'),
+);
 run(process.execPath, [vitepress, 'build', here]);
 await bundleServer();
 say('built. Open dist/site/index.html, or serve it with `bin/baton docs`.');

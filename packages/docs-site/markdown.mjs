@@ -10,6 +10,13 @@ export function drawings(markdown) {
   };
 }
 
+/** A browser breaks lines after hyphens, also in `--request-rate`; here a flag stays whole. */
+export function wholeFlags(markdown) {
+  const { fence } = markdown.renderer.rules;
+  markdown.renderer.rules.fence = (...all) =>
+    fence(...all).replaceAll(/(?<=[\s>])--[\w-]+/g, '<span class="flag">$&</span>');
+}
+
 /**
  * Links that leave docs/ point into the repository, which the site does not hold: their text stays,
  * the link goes. `holds` says whether a path below docs/ exists.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium } from '../support/chromium';
+import { findChromium } from '../../scripts/chromium.mjs';
 import { ROOT } from '../tidy/repository';
 
 const SITE = join(ROOT, 'dist', 'site');

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findChromium } from '../support/chromium';
+import { findChromium } from '../../scripts/chromium.mjs';
 import { stream } from '../support/client';
 import { TestCluster } from '../support/cluster';
 import { ROOT } from '../tidy/repository';

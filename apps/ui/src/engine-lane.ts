@@ -13,7 +13,9 @@ export class EngineLane {
   /** Words that a lane of one line omits. */
   private readonly waitingWord = make('span', { class: 'word' }, [' waiting']);
   private readonly step = make('span', { class: 'lane-step' });
-  private readonly kvText = make('span', { class: 'lane-kv' });
+  private readonly usage = make('span');
+  /** Left out where the lane is too narrow for it. */
+  private readonly heldText = make('span');
   private readonly used = make('i', { class: 'kv-used' });
   private readonly held = make('i', { class: 'kv-held' });
   private readonly kv: HTMLElement;
@@ -23,7 +25,8 @@ export class EngineLane {
     this.kv = make('span', { class: 'kv', ...meter }, [this.used, this.held]);
     const running = [this.running, make('span', { class: 'word' }, [' running'])];
     const load = make('span', { class: 'lane-load' }, [...running, this.waiting, this.waitingWord]);
-    const facts = [this.name, load, this.step, this.kvText];
+    const kvText = make('span', { class: 'lane-kv' }, [this.usage, this.heldText]);
+    const facts = [this.name, load, this.step, kvText];
     this.element = make('li', { class: 'lane' }, [
       make('div', { class: 'lane-facts' }, facts),
       this.slots,
@@ -43,7 +46,8 @@ export class EngineLane {
     setText(this.step, starved || doing);
     const held = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} blocks held` : '';
     const shortly = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} held` : '';
-    setText(this.kvText, `KV ${readableShare(kvUsage)}${shortly}`);
+    setText(this.usage, `KV ${readableShare(kvUsage)}`);
+    setText(this.heldText, shortly);
     this.used.style.width = `${(Math.max(0, kvUsage - heldShare) * 100).toFixed(1)}%`;
     this.held.style.width = `${(heldShare * 100).toFixed(1)}%`;
     setAttribute(this.kv, 'aria-valuenow', (kvUsage * 100).toFixed(0));

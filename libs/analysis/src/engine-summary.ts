@@ -8,6 +8,12 @@ export interface EngineSummary {
   readonly role: EngineRoleName;
   readonly gpus: number;
   readonly steps: number;
+  /** Prompt tokens computed and tokens generated in a mean step. Null without steps. */
+  readonly tokens_per_step: number | null;
+  readonly max_num_batched_tokens: number;
+  /** Mean number of sequences in its batch, over the run. */
+  readonly running_mean: number | null;
+  readonly max_num_seqs: number;
   /** Share of its time during which a step was under way, 0..1. */
   readonly utilisation: number | null;
   readonly busy_seconds: number | null;
@@ -32,6 +38,10 @@ export function engineSummary(engine: EngineRecord): EngineSummary {
     role: engine.role,
     gpus: engine.gpus,
     steps: engine.steps,
+    tokens_per_step: roundTo(tokensPerStep([engine]), 3),
+    max_num_batched_tokens: engine.maxNumBatchedTokens,
+    running_mean: roundTo(engine.runningMean, 3),
+    max_num_seqs: engine.maxNumSeqs,
     utilisation: share(engine.busyUs, engine.upUs),
     busy_seconds: seconds(engine.busyUs),
     up_seconds: seconds(engine.upUs),
@@ -48,6 +58,14 @@ export function engineSummary(engine: EngineRecord): EngineSummary {
     preemptions: engine.preemptions,
     lease_expiries: engine.leaseExpiries,
   };
+}
+
+/** Tokens computed and generated per step, over all steps of some engines. NaN without steps. */
+export function tokensPerStep(engines: readonly EngineRecord[]): number {
+  const sumOf = (value: (engine: EngineRecord) => number): number =>
+    engines.reduce((sum, engine) => sum + value(engine), 0);
+  const tokens = sumOf((each) => each.promptTokensComputed + each.generatedTokens);
+  return tokens / sumOf((each) => each.steps);
 }
 
 /** `part / whole` to six decimals. Null when the whole is 0. */

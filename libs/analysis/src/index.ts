@@ -26,7 +26,7 @@ export {
 } from './costs';
 export { cumulativeShare, type CumulativeShare } from './cumulative-share';
 export { distributionOf, type Distribution } from './distribution';
-export type { EngineSummary } from './engine-summary';
+export { type EngineSummary, tokensPerStep } from './engine-summary';
 export {
   EXACT_MODEL,
   type DistributionIntervals,

@@ -13,6 +13,9 @@ export interface EngineRecord {
   /** Number of its GPUs: tensor-parallel size times its other parallel sizes. */
   readonly gpus: number;
   readonly numBlocks: number;
+  /** Most sequences in a batch, and most tokens in a step. */
+  readonly maxNumSeqs: number;
+  readonly maxNumBatchedTokens: number;
   readonly steps: number;
   /** Time during which a step was under way, µs. */
   readonly busyUs: Micros;
@@ -28,6 +31,8 @@ export interface EngineRecord {
   readonly generatedTokens: number;
   readonly preemptions: number;
   readonly finished: number;
+  /** Mean number of sequences in its batch, over the run. */
+  readonly runningMean: number;
   readonly kvTransferBytes: number;
   readonly kvUsageMean: number;
   readonly kvUsageMax: number;

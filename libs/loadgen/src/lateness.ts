@@ -57,8 +57,9 @@ export class LatenessMeter {
       });
     }
     if (loop.p99 > LATE_MS) {
+      const lateMs = Number(loop.p99.toPrecision(3));
       verdicts.push({
-        reason: `events may have been stamped ${loop.p99} ms late (p99), more than ${LATE_MS} ms`,
+        reason: `events may have been stamped ${lateMs} ms late (p99), more than ${LATE_MS} ms`,
         figures: ['ttft', 'itl', 'e2el'],
       });
     }

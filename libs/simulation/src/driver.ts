@@ -264,7 +264,7 @@ export class ClusterRun {
     const series = telemetry.record(engines);
     return {
       log: journal.log,
-      engines: engines.map((engine) => engine.record(nowUs, telemetry.usageOf(engine.index))),
+      engines: engines.map((engine) => engine.record(nowUs, telemetry.fullnessOf(engine.index))),
       itl: journal.itl,
       series,
       lives: membership.lives,

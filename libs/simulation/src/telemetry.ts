@@ -1,6 +1,6 @@
 import type { SeriesRecord } from '@baton/analysis';
 import type { Micros } from '@baton/kernel';
-import type { EngineWatcher, VirtualEngine } from './virtual-engine';
+import type { EngineWatcher, Fullness, VirtualEngine } from './virtual-engine';
 
 /** Samples kept. At twice as many, the interval doubles and every second sample is dropped. */
 const MOST_SAMPLES = 512;
@@ -62,13 +62,20 @@ export class Telemetry implements EngineWatcher {
     this.read[engine.index] = Infinity;
   }
 
-  /** Mean and maximum of an engine's samples, which are complete once there is a record. */
-  usageOf(engine: number): { mean: number; max: number } {
-    let sum = 0;
-    for (let i = 0; i < this.samples; i++) {
-      sum += this.columns.kvUsage[engine * 2 * MOST_SAMPLES + i]!;
-    }
-    return { mean: sum / Math.max(1, this.samples), max: this.usageMax[engine]! };
+  /** How full an engine is over its samples, which are complete once there is a record. */
+  fullnessOf(engine: number): Fullness {
+    const meanOf = (gauge: Gauge): number => {
+      let sum = 0;
+      for (let i = 0; i < this.samples; i++) {
+        sum += this.columns[gauge][engine * 2 * MOST_SAMPLES + i]!;
+      }
+      return sum / Math.max(1, this.samples);
+    };
+    return {
+      runningMean: meanOf('running'),
+      kvUsageMean: meanOf('kvUsage'),
+      kvUsageMax: this.usageMax[engine]!,
+    };
   }
 
   record(engines: readonly VirtualEngine[]): SeriesRecord {

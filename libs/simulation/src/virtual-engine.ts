@@ -57,6 +57,9 @@ export interface Ranked {
   markStale(): void;
 }
 
+/** How full an engine is over a run: its batch, and its KV cache. */
+export type Fullness = Pick<EngineRecord, 'runningMean' | 'kvUsageMean' | 'kvUsageMax'>;
+
 /**
  * One engine on the virtual clock. Steps follow each other without gaps, by themselves as long as
  * nothing but tokens can happen. A caller that changes something calls `interrupt` first, so that
@@ -356,7 +359,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.engine.resetPrefixCache(false, cache);
   }
 
-  record(endUs: Micros, usage: { mean: number; max: number }): EngineRecord {
+  record(endUs: Micros, fullness: Fullness): EngineRecord {
     const { engine, pool } = this;
     const { counters } = engine;
     const untilUs = this.goneUs ?? endUs;
@@ -365,6 +368,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
       role: pool.role,
       gpus: pool.gpus,
       numBlocks: pool.options.numBlocks,
+      maxNumSeqs: pool.options.maxNumSeqs,
+      maxNumBatchedTokens: pool.options.maxNumBatchedTokens,
       steps: counters.steps,
       busyUs: this.busyUs,
       prefillBusyUs: this.prefillBusyUs,
@@ -378,8 +383,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
       preemptions: counters.preemptions,
       finished: counters.finished,
       kvTransferBytes: this.kvTransferBytes,
-      kvUsageMean: usage.mean,
-      kvUsageMax: usage.max,
+      ...fullness,
       leaseExpiries: this.leaseExpiries,
       ...(this.kvPool && { kvPool: poolRecord(this.kvPool, counters) }),
     };

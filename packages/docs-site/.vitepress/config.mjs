@@ -4,7 +4,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeReadableFromFiles } from '../from-files.mjs';
 import { GUIDE } from '../guide.mjs';
-import { drawings, linksOfTheSite, readersOfThePage, tagsAsText } from '../markdown.mjs';
+import {
+  drawings,
+  linksOfTheSite,
+  readersOfThePage,
+  tagsAsText,
+  wholeFlags,
+} from '../markdown.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '../../..');
@@ -23,6 +29,7 @@ export default {
   lastUpdated: false,
   markdown: {
     config(markdown) {
+      markdown.use(wholeFlags);
       markdown.use(drawings);
       markdown.use(linksOfTheSite, (path) => existsSync(join(docs, path)));
       markdown.use(readersOfThePage, GUIDE);

@@ -199,7 +199,14 @@ async function printResult(
     const { maxConcurrency, percentiles } = flags;
     const requestRate = requestRateOf(prepared);
     process.stdout.write(
-      consoleBenchmark({ run, figures, percentiles, maxConcurrency, requestRate }) +
+      consoleBenchmark({
+        run,
+        figures,
+        percentiles,
+        slo: flags.slo,
+        maxConcurrency,
+        requestRate,
+      }) +
         classTable(document['slo_classes'] as Summary['slo_classes']) +
         stepTimesLines(record.stepTimes)
           .map((line) => wrapWords(`Step times: ${line}`))

@@ -15,13 +15,18 @@ export const ZSH_START = 'autoload -U +X bashcompinit && bashcompinit\n';
 
 /**
  * A completion function of bash. It keeps the order of what it offers, so that common flags are the
- * first; where it offers nothing, the shell completes files.
+ * first; where it offers nothing, the shell completes files. `--flag=value` is one word in zsh, and
+ * three in bash.
  */
 export function completionScript(commands: readonly CompletedCommand[]): string {
   const names = commands.map(({ name }) => name).join(' ');
   return `_baton() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
-  local words="" common="" other=""
+  local words="" common="" other="" prefix=""
+  case "$word" in --*=*) before="\${word%%=*}" prefix="\${word%%=*}=" word="\${word#*=}" ;; esac
+  if [ "$word" = "=" ]; then word=""; else
+    [ "$before" != "=" ] || before="\${COMP_WORDS[COMP_CWORD-2]}"
+  fi
   compopt -o nosort 2>/dev/null
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${names}" -- "$word"))
@@ -36,7 +41,7 @@ ${commands.map(flagCase).join('\n')}
   case "$word" in
     -|--) COMPREPLY=($(compgen -W "$common" -- "$word")) ;;
     -*) COMPREPLY=($(compgen -W "$common $other" -- "$word")) ;;
-    *) COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
+    *) COMPREPLY=($(compgen -P "$prefix" -W "$words" -- "$word")) ;;
   esac
 }
 complete -o default -F _baton baton bin/baton

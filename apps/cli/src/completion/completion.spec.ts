@@ -29,8 +29,20 @@ describe('baton completion', () => {
     ['a topology by its flag', ['replay', '--topology', '4P1'], ['4P12D']],
     ['a policy', ['up', '--placement', 'round'], ['round-robin']],
     ['an action', ['policy', 't'], ['test']],
+    ['a value after = as bash splits it', ['up', '--gpu', '=', 'h20'], ['h200', 'h20']],
+    ['a value directly after =', ['up', '--dialect', '='], ['openai', 'vllm']],
+    ['a value after = in one word', ['up', '--placement=round'], ['--placement=round-robin']],
   ])('completes %s in bash', async (_what, words, expected) => {
     expect((await offered(...words)).sort()).toEqual([...expected].sort());
+  });
+
+  it('prints the same function for zsh, after the line with which zsh reads it', async () => {
+    const [bash, zsh] = [
+      await runCommand('completion', 'bash'),
+      await runCommand('completion', 'zsh'),
+    ];
+    expect(zsh).toMatchObject({ exitCode: 0 });
+    expect(zsh.stdout).toBe(`autoload -U +X bashcompinit && bashcompinit\n${bash.stdout}`);
   });
 
   it('offers common flags first, and every flag by its first letters', async () => {

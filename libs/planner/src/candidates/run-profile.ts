@@ -12,6 +12,7 @@ import {
   type RunRecord,
   type Slo,
   sloTest,
+  tokensPerStep,
   tpotOf,
 } from '@baton/analysis';
 import { mean, quantile, usToMs } from '@baton/kernel';
@@ -144,19 +145,14 @@ function roleProfile({ engines, series }: RunRecord, { role, options }: EnginePo
     engines: own.length,
     inSteps: total(({ busyUs }) => busyUs) / upUs,
     inPromptSteps: total(({ prefillBusyUs }) => prefillBusyUs) / upUs,
-    running: running.length === 0 ? 0 : mean(running),
+    running: mean(own.map(({ engine }) => engine.runningMean)),
     maxNumSeqs,
     batchFull: shareOf(running, (seqs) => seqs >= maxNumSeqs),
     waiting: own.length === 0 ? 0 : mean(gauge(series.waiting)),
     kvMean: mean(own.map(({ engine }) => engine.kvUsageMean)),
     kvMost: Math.max(...own.map(({ engine }) => engine.kvUsageMax)),
     kvFull: shareOf(kv, (usage) => usage >= FULL),
-    tokensPerStep:
-      total((engine) => engine.promptTokensComputed + engine.generatedTokens) /
-      Math.max(
-        1,
-        total(({ steps }) => steps),
-      ),
+    tokensPerStep: tokensPerStep(own.map(({ engine }) => engine)) || 0,
     maxNumBatchedTokens,
     preemptions: total(({ preemptions }) => preemptions),
   };

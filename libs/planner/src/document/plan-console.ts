@@ -92,7 +92,7 @@ export const SPLIT_COLUMNS = [
   ...LATENCY_COLUMNS.map((name) => `TTFT ${name}`),
   ...LATENCY_COLUMNS.map((name) => `TPOT ${name}`),
   'ITL p99',
-  'busy',
+  'in steps',
   'front',
 ].map((name, i) => ({ name, align: i === 0 ? ('left' as const) : ('right' as const) }));
 

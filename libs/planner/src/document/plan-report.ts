@@ -40,7 +40,7 @@ import type { FrontierDocument, PlanDocument } from './plan-document';
 /** The columns of the table of splits that fit a page of 1,440 pixels. */
 const SPLITS_SHOWN = [
   ...['split', 'estimate', 'goodput', 'per GPU', 'in windows', 'attained', 'TTFT p90', 'TPOT p90'],
-  ...['ITL p99', 'busy', 'front'],
+  ...['ITL p99', 'in steps', 'front'],
 ];
 /** Number of lines that a chart shows distinctly. */
 const MOST_LINES = 8;

@@ -1,7 +1,7 @@
 import { benchmarkFigures, type BenchmarkRecord, OBJECTIVES } from '@baton/analysis';
 import { describe, expect, it } from 'vitest';
 import { htmlReport } from '../html/page';
-import type { KeyValuesSection } from '../sections';
+import type { KeyValuesSection, TableSection } from '../sections';
 import { testRun } from '../../test/test-run';
 import { benchmarkReport } from './benchmark-report';
 import { consoleBenchmark } from './console-benchmark';
@@ -40,7 +40,7 @@ describe('the report of a load run', () => {
     'is the table of vllm bench serve, line for line, with the generator’s own error ' + 'below',
     () => {
       const run = recordOf(null);
-      const benchmark = { run, figures: figuresOf(run), percentiles: [90, 99.9] };
+      const benchmark = { run, figures: figuresOf(run), percentiles: [90, 99.9], slo: SLO };
       const lines = consoleBenchmark({ ...benchmark, maxConcurrency: 8, requestRate: 4 }).split(
         '\n',
       );
@@ -105,7 +105,7 @@ describe('the report of a load run', () => {
   it('marks only the figures that lateness makes wrong', () => {
     const run = recordOf('it was late', ['ttft', 'e2el', 'throughput']);
     const figures = figuresOf(run);
-    const parts = { maxConcurrency: undefined, requestRate: undefined };
+    const parts = { slo: SLO, maxConcurrency: undefined, requestRate: undefined };
     const lines = consoleBenchmark({ run, figures, percentiles: [90], ...parts }).split('\n');
     const marked = lines.filter((line) => line.endsWith('  VOID'));
     expect(marked.map((line) => line.replace(/ \(.*/, ''))).toEqual([
@@ -114,9 +114,12 @@ describe('the report of a load run', () => {
       ...['Mean TTFT', 'Median TTFT', 'P90 TTFT', 'Mean E2EL', 'Median E2EL', 'P90 E2EL'],
     ]);
     expect(lines).toContain('VOID: TTFT, E2EL, throughput: it was late.');
-    const { answer } = benchmarkReport({
+    const { answer, sections } = benchmarkReport({
       ...{ run, figures, slo: SLO, title: '', subtitle: '', settings: {} },
     });
+    const latencies = sections.find(({ title }) => title === 'Latency') as TableSection;
+    const names = latencies.rows.map(([name]) => String(name).replace(/, .*?(?= \(|$)/, ''));
+    expect(names).toEqual(['TTFT (VOID)', 'TPOT', 'ITL', 'E2EL (VOID)']);
     expect(answer).toMatchObject({
       verdict: 'doubt',
       headline: '✖ VOID: TTFT, E2EL, throughput',
@@ -125,6 +128,25 @@ describe('the report of a load run', () => {
     expect(answer?.figures.map(([name]) => name)).toEqual([
       ...['requests/s (VOID)', 'TTFT p50 (VOID)', 'TPOT p50'],
     ]);
+  });
+
+  it('marks the goodput when a latency of its objectives is void', () => {
+    const marked = (wrong: 'tpot' | 'e2el'): { lines: boolean; tile: boolean } => {
+      const run = recordOf('it was late', [wrong]);
+      const figures = figuresOf(run);
+      const parts = { slo: SLO, maxConcurrency: undefined, requestRate: undefined };
+      const text = consoleBenchmark({ run, figures, percentiles: [90], ...parts });
+      const { sections } = benchmarkReport({
+        ...{ run, figures, slo: SLO, title: '', subtitle: '', settings: {} },
+      });
+      const tiles = sections.find(({ title }) => title === 'Summary') as KeyValuesSection;
+      return {
+        lines: /Request goodput .* VOID$/m.test(text),
+        tile: tiles.entries.some(([name]) => name === 'goodput, requests/s (VOID)'),
+      };
+    };
+    expect(marked('tpot')).toEqual({ lines: true, tile: true });
+    expect(marked('e2el')).toEqual({ lines: false, tile: false });
   });
 
   it('has around each figure the range of another sample of the load', () => {

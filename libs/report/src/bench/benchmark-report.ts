@@ -21,10 +21,10 @@ import {
   formatWithInterval,
 } from '../format-number';
 import { msText } from '../run/headline';
-import { latencySections } from '../run/latency-sections';
+import { latencySections, VOID_MARK } from '../run/latency-sections';
 import { rateSections } from '../run/load-sections';
 import { foldExcept } from '../fold';
-import { lateFiguresText } from './console-benchmark';
+import { goodputFigures, lateFiguresText } from './console-benchmark';
 import { sloSentence, sloVerdict } from '../run/run-answer';
 import { chosenRows } from '../run/timeline-section';
 import type {
@@ -81,7 +81,7 @@ export function benchmarkReport(report: BenchmarkReport): ReportPage {
     return [
       headline(report, summary),
       ...failures(run),
-      ...latencySections(run, { summary, slo }),
+      ...latencySections(run, { summary, slo, late: run.lateness.void_figures }),
       ...rateSections(run, { summary, slo }, { time: 'seconds', intervals: intervalsOf(run) }),
       timeline(run.log),
       generator(run),
@@ -98,10 +98,7 @@ function intervalsOf({ endUs }: BenchmarkRecord): number {
 /** The answer of the page. Figures that lateness makes wrong are marked. */
 function answer({ run, figures }: BenchmarkReport, summary: Summary): ReportAnswer {
   const { lateness } = run;
-  const isVoid = (name: LateFigureName): boolean => lateness.void_figures.includes(name);
-  const marked = (names: readonly LateFigureName[], [name, ...texts]: Entry): Entry => {
-    return [names.some(isVoid) ? `${name} (VOID)` : name, ...texts];
-  };
+  const marked = markedFor(lateness);
   const ends = summary.intervals;
   const output = formatWithInterval(figures.output_throughput, ends.output_tokens_per_second);
   const requests: Entry = [
@@ -114,6 +111,14 @@ function answer({ run, figures }: BenchmarkReport, summary: Summary): ReportAnsw
     ...verdictOf(lateness, summary),
     figures: [marked(['throughput'], requests), marked(['ttft'], ttft), marked(['tpot'], tpot)],
   };
+}
+
+/** Marks an entry whose figure depends on one that lateness makes wrong. */
+function markedFor({ void_figures: wrong }: Lateness) {
+  return (names: readonly LateFigureName[], [name, ...texts]: Entry): Entry => [
+    names.some((each) => wrong.includes(each)) ? name + VOID_MARK : name,
+    ...texts,
+  ];
 }
 
 /** A run of which every figure is void answers nothing. */
@@ -145,7 +150,9 @@ function latencies({
   ];
 }
 
-function headline({ figures }: BenchmarkReport, summary: Summary): KeyValuesSection {
+function headline({ run, figures, slo }: BenchmarkReport, summary: Summary): KeyValuesSection {
+  const marked = markedFor(run.lateness);
+  const [ttft, tpot] = latencies(summary);
   const { unfinished, intervals: ends } = summary;
   const all = formatWithInterval(figures.total_token_throughput, ends.total_tokens_per_second);
   const failed = figures.failed === 0 ? 'none failed' : `${formatNumber(figures.failed)} failed`;
@@ -161,14 +168,21 @@ function headline({ figures }: BenchmarkReport, summary: Summary): KeyValuesSect
         formatSeconds(figures.duration),
         `up to ${formatNumber(figures.max_concurrent_requests)} at once`,
       ],
-      ...goodput(figures, summary),
-      ['requests/s', formatWithInterval(figures.request_throughput, ends.request_rps)],
-      [
-        'output tokens/s',
-        formatWithInterval(figures.output_throughput, ends.output_tokens_per_second),
-        `${all} with prompts`,
-      ],
-      ...latencies(summary),
+      ...goodput(figures, summary).map((entry) => marked(goodputFigures(slo), entry)),
+      marked(
+        ['throughput'],
+        ['requests/s', formatWithInterval(figures.request_throughput, ends.request_rps)],
+      ),
+      marked(
+        ['throughput'],
+        [
+          'output tokens/s',
+          formatWithInterval(figures.output_throughput, ends.output_tokens_per_second),
+          `${all} with prompts`,
+        ],
+      ),
+      marked(['ttft'], ttft),
+      marked(['tpot'], tpot),
     ],
   };
 }

@@ -5,6 +5,7 @@ import {
   type Lateness,
   OBJECTIVES,
   percentileName,
+  type Slo,
 } from '@baton/analysis';
 import { CONSOLE_WIDTH, wrapWords } from '../console-width';
 import { formatMs, formatShare } from '../format-number';
@@ -24,10 +25,17 @@ export function lateFiguresText({ void_figures: figures }: Pick<Lateness, 'void_
   return figures.map((name) => (name === 'throughput' ? name : LATENCY_NAMES[name][1])).join(', ');
 }
 
+/** The figures that decide whether a request counts in goodput. */
+export function goodputFigures(slo: Slo | undefined): LateFigureName[] {
+  return ['throughput', ...OBJECTIVES.filter((name) => slo?.[name] !== undefined)];
+}
+
 export interface ConsoleBenchmark {
   readonly run: BenchmarkRecord;
   readonly figures: BenchmarkFigures;
   readonly percentiles: readonly number[];
+  /** The objectives of goodput. Undefined: none. */
+  readonly slo: Slo | undefined;
   /** Most requests under way. Undefined: no limit. */
   readonly maxConcurrency: number | undefined;
   /** Requested requests per second. Undefined: those of the workload. */
@@ -39,9 +47,9 @@ export interface ConsoleBenchmark {
  * failures by kind, and the generator's own error.
  */
 export function consoleBenchmark(benchmark: ConsoleBenchmark): string {
-  const { run, figures, percentiles, maxConcurrency, requestRate } = benchmark;
+  const { run, figures, percentiles, slo, maxConcurrency, requestRate } = benchmark;
   const rate = (name: string, value: number): string =>
-    line(name, fixed(value) + mark(run.lateness, 'throughput'));
+    line(name, fixed(value) + mark(run.lateness, ['throughput']));
   return [
     rule('=', ' Serving Benchmark Result '),
     line('Successful requests:', figures.completed),
@@ -56,7 +64,12 @@ export function consoleBenchmark(benchmark: ConsoleBenchmark): string {
     rate('Request throughput (req/s):', figures.request_throughput),
     ...(figures.request_goodput === null
       ? []
-      : [rate('Request goodput (req/s):', figures.request_goodput)]),
+      : [
+          line(
+            'Request goodput (req/s):',
+            fixed(figures.request_goodput) + mark(run.lateness, goodputFigures(slo)),
+          ),
+        ]),
     rate('Output token throughput (tok/s):', figures.output_throughput),
     rate('Peak output token throughput (tok/s):', figures.max_output_tokens_per_s),
     line('Peak concurrent requests:', fixed(figures.max_concurrent_requests)),
@@ -68,9 +81,9 @@ export function consoleBenchmark(benchmark: ConsoleBenchmark): string {
   ].join('\n');
 }
 
-/** Behind a figure that is void. */
-function mark({ void_figures: figures }: Lateness, name: LateFigureName): string {
-  return figures.includes(name) ? '  VOID' : '';
+/** Behind a figure that one of these makes void. */
+function mark({ void_figures: figures }: Lateness, names: readonly LateFigureName[]): string {
+  return names.some((name) => figures.includes(name)) ? '  VOID' : '';
 }
 
 function latencyLines(
@@ -83,7 +96,7 @@ function latencyLines(
     if (figure('mean') === undefined) return [];
     const [long, short] = LATENCY_NAMES[name];
     const figureLine = (statistic: string, label: string): string =>
-      line(`${label} ${short} (ms):`, fixed(figure(statistic) ?? 0) + mark(lateness, name));
+      line(`${label} ${short} (ms):`, fixed(figure(statistic) ?? 0) + mark(lateness, [name]));
     return [
       rule('-', long),
       figureLine('mean', 'Mean'),

@@ -17,8 +17,8 @@ export function stylesheet(): string {
 }
 
 const RULES = `
-:root{--page:#f4f5f7;--panel:#fff;--text:#1b1f24;--muted:#59626e;--line:#dde1e7;--focus:#2f6fd6;--tone-light:48%;--heat-from:95%;--heat-by:-53%;--heat-cool:#10151c;--heat-hot:#fff;color-scheme:light}
-@media (prefers-color-scheme:dark){:root{--page:#12151a;--panel:#1b1f26;--text:#e4e8ee;--muted:#9ba5b3;--line:#343b46;--focus:#6aa5ff;--tone-light:64%;--heat-from:20%;--heat-by:31%;--heat-cool:#e4e8ee;--heat-hot:#fff;color-scheme:dark}}
+:root{--page:#f4f5f7;--panel:#fff;--text:#1b1f24;--muted:#59626e;--line:#dde1e7;--edge:rgb(27 31 36 / .28);--focus:#2f6fd6;--tone-light:48%;--heat-from:95%;--heat-by:-53%;--heat-cool:#10151c;--heat-hot:#fff;color-scheme:light}
+@media (prefers-color-scheme:dark){:root{--page:#12151a;--panel:#1b1f26;--text:#e4e8ee;--muted:#9ba5b3;--line:#343b46;--edge:rgb(0 0 0 / .7);--focus:#6aa5ff;--tone-light:64%;--heat-from:20%;--heat-by:31%;--heat-cool:#e4e8ee;--heat-hot:#fff;color-scheme:dark}}
 *{box-sizing:border-box}
 html{scroll-padding-top:3.5rem}
 body{margin:0;background:var(--page);color:var(--text);font:15px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
@@ -47,12 +47,13 @@ dl.list{columns:3 260px;column-gap:2rem;font-size:.85rem}
 .list dd{text-align:right}
 .commands pre{margin:.4rem 0;font-size:.85rem;white-space:pre-wrap;overflow-x:auto}
 .commands span{white-space:nowrap}
-.scroll{overflow-x:auto;max-height:32rem}
+.scroll{overflow-x:auto;max-height:32rem;background:linear-gradient(to left,var(--panel) 45%,transparent) right/3rem 100% no-repeat local,linear-gradient(to left,var(--edge),transparent) right/1.2rem 100% no-repeat scroll}
 table{border-collapse:collapse;width:100%;font-size:.8rem;font-variant-numeric:tabular-nums}
 th,td{padding:.28rem .3rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}
-thead th{color:var(--muted);font-weight:500;position:sticky;top:0;background:var(--panel)}
+thead th{color:var(--muted);font-weight:500;white-space:normal;vertical-align:bottom;position:sticky;top:0;background:var(--panel)}
 tbody th{font-weight:500}
 tbody th:first-child,tbody td:first-child{white-space:normal;min-width:8rem}
+@media (max-width:900px){.scroll tbody th:first-child,.scroll tbody td:first-child{position:sticky;left:0;background:var(--panel)}}
 .right{text-align:right}
 .bars th{width:1%}.bars td.right{width:1%}
 .bars td,.bars th{border:0;padding:.18rem .5rem}

@@ -16,7 +16,7 @@ describe('a result on the console', () => {
     expect(lines[0]).toBe('A run');
     expect(lines).toContain('requests    500: 499 completed, 1 rejected');
     const heads = lines.map((line) => line.split(/ {2,}/)[0]);
-    for (const head of ['latency', 'TTFT', 'TPOT', 'ITL', 'E2EL', 'prefill', 'decode']) {
+    for (const head of ['latency', 'TTFT', 'TPOT', 'ITL', 'E2EL', '1 prefill', '2 decode']) {
       expect(heads).toContain(head);
     }
     expect(printed()).not.toContain('goodput');
@@ -26,6 +26,14 @@ describe('a result on the console', () => {
     expect(printed('ttft=500ms')).toMatch(
       /goodput +[\d.]+ \[[\d.]+, [\d.]+\] requests\/s, .*\n +[\d.]+ % \[.*\] meet ttft=500ms/,
     );
+  });
+
+  it('shows how full batches and steps are, as shares of their limits', () => {
+    const line = printed()
+      .split('\n')
+      .find((each) => each.startsWith('1 prefill'));
+    expect(line).toContain(' 64 (25 %) ');
+    expect(line).toContain(' 420 (20.5 %) ');
   });
 
   it('shows the interval of each latency below it, in the same unit', () => {

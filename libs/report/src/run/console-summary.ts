@@ -16,7 +16,7 @@ import { classTable } from './class-table';
 import { costLines } from './cost-sections';
 import { intervalsNote, outcomes } from './headline';
 import { scalingTable } from './console-scaling';
-import { tokensPerStep } from './engine-sections';
+import { batchSequences, stepTokens } from './engine-sections';
 import { stepTimesLines } from './step-times';
 import { distributions, LATENCIES, latencyIntervals, STATISTICS } from './latency-sections';
 
@@ -147,7 +147,7 @@ function latencyTable(summary: Summary): string {
 }
 
 /**
- * One line per role: the share of time in steps, and how full the steps and the KV are. The JSON
+ * One line per role: the share of time in steps, and how full batches, steps and KV are. The JSON
  * and the report list each engine.
  */
 function engineTable(engines: readonly EngineSummary[]): string {
@@ -158,11 +158,11 @@ function engineTable(engines: readonly EngineSummary[]): string {
   if (rows.length === 0) return '';
   const names = [
     'engines',
-    'number',
     'GPUs',
     'in steps',
     'lowest',
     'highest',
+    'batch',
     'tokens/step',
     'KV mean',
     'KV max',
@@ -177,13 +177,13 @@ function poolRow(role: EngineRoleName, pool: readonly EngineSummary[]): (string 
   const busy = pool.map((engine) => engine.utilisation ?? 0);
   const usage = pool.map((engine) => engine.kv_usage_mean ?? 0);
   return [
-    role,
-    pool.length,
+    `${pool.length} ${role}`,
     pool.reduce((sum, engine) => sum + engine.gpus, 0),
     formatShare(mean(busy)),
     formatShare(Math.min(...busy)),
     formatShare(Math.max(...busy)),
-    tokensPerStep(pool),
+    batchSequences(pool),
+    stepTokens(pool),
     formatShare(mean(usage)),
     formatShare(Math.max(...pool.map((engine) => engine.kv_usage_max ?? 0))),
   ];

@@ -37,16 +37,34 @@ export function engineSections(run: RunRecord, summary: Summary): ReportSection[
       .filter((role) => gauge[0] !== 'heldBlocks' || role === 'prefill')
       .map((role) => gaugeChart(run, role, gauge)),
   );
-  return [timeInSteps(summary.engines), ...gauges, table(summary.engines)];
+  const { engines } = summary;
+  return [timeInSteps(engines), fullness(engines), ...gauges, totals(engines)];
 }
 
-/** Tokens computed and generated per step, over all steps of some engines; `–` without steps. */
-export function tokensPerStep(engines: readonly EngineSummary[]): string {
-  const sumOf = (value: (engine: EngineSummary) => number): number =>
-    engines.reduce((sum, engine) => sum + value(engine), 0);
-  const steps = sumOf((each) => each.steps);
-  const tokens = sumOf((each) => each.prompt_tokens_computed + each.generated_tokens);
-  return formatNumber(steps === 0 ? null : tokens / steps);
+/** Tokens in a mean step of some engines, and their share of the limit; `–` without steps. */
+export function stepTokens(engines: readonly EngineSummary[]): string {
+  const steps = engines.reduce((sum, engine) => sum + engine.steps, 0);
+  if (steps === 0) return formatNumber(null);
+  const perStep = (value: (engine: EngineSummary) => number): number =>
+    engines.reduce((sum, engine) => sum + engine.steps * value(engine), 0) / steps;
+  const tokens = (engine: EngineSummary): number => engine.tokens_per_step ?? 0;
+  return withShare(
+    perStep(tokens),
+    perStep((engine) => tokens(engine) / engine.max_num_batched_tokens),
+  );
+}
+
+/** Sequences in a mean batch of some engines, and their share of the limit. */
+export function batchSequences(engines: readonly EngineSummary[]): string {
+  const running = (engine: EngineSummary): number => engine.running_mean ?? 0;
+  return withShare(
+    mean(engines.map(running)),
+    mean(engines.map((engine) => running(engine) / engine.max_num_seqs)),
+  );
+}
+
+function withShare(value: number, share: number): string {
+  return `${formatNumber(value)} (${formatShare(share)})`;
 }
 
 function timeInSteps(engines: readonly EngineSummary[]): BarsSection {
@@ -57,8 +75,8 @@ function timeInSteps(engines: readonly EngineSummary[]): BarsSection {
     kind: 'bars',
     title: 'Time in steps',
     note:
-      'Share of time with a step under way. A step with one token is a step: the batches, tokens ' +
-      `per step and KV show how full an engine is${others}.`,
+      'Share of time with a step under way: how busy, not how full an engine is. A step with one ' +
+      `token is a step${others}.`,
     width: 'half',
     full: 1,
     bars: shown.map(({ engine, utilisation: value, role }) => {
@@ -116,29 +134,55 @@ function envelope(curves: readonly number[][], tone: EngineRoleName): Series[] {
   ];
 }
 
-function table(engines: readonly EngineSummary[]): TableSection {
-  const columns: [string, (engine: EngineSummary) => string | number | null][] = [
-    ['engine', (each) => each.engine],
-    ['GPUs', (each) => each.gpus],
-    ['steps', (each) => each.steps],
-    ['in steps', (each) => formatShare(each.utilisation)],
-    ['tokens/step', (each) => tokensPerStep([each])],
-    ['finished', (each) => each.finished],
-    ['prompt computed', (each) => each.prompt_tokens_computed],
-    ['cached', (each) => each.prompt_tokens_cached],
-    ['transferred', (each) => each.prompt_tokens_transferred],
-    ['generated', (each) => each.generated_tokens],
-    ['KV mean', (each) => formatShare(each.kv_usage_mean)],
-    ['KV max', (each) => formatShare(each.kv_usage_max)],
-    ['KV moved', (each) => formatBytes(each.kv_transfer_bytes)],
-    ['preemptions', (each) => each.preemptions],
-    ['lease expiries', (each) => each.lease_expiries],
-  ];
+/** The columns of a table of engines: each has a name, and reads its cell. */
+type EngineColumn = [string, (engine: EngineSummary) => string | number | null];
+
+function fullness(engines: readonly EngineSummary[]): TableSection {
   return {
-    kind: 'table',
+    title: 'How full engines are',
+    note:
+      'Mean sequences in a batch with their share of max_num_seqs, mean tokens in a step with ' +
+      'their share of max_num_batched_tokens, and the KV blocks in use.',
+    width: 'half',
+    ...engineTable(engines, [
+      ['batch', (each) => batchSequences([each])],
+      ['tokens/step', (each) => stepTokens([each])],
+      ['KV mean', (each) => formatShare(each.kv_usage_mean)],
+      ['KV max', (each) => formatShare(each.kv_usage_max)],
+    ]),
+  };
+}
+
+function totals(engines: readonly EngineSummary[]): TableSection {
+  return {
     title: 'Engines',
     note: 'Prompt and generated in tokens.',
-    columns: columns.map(([name], i) => ({ name, align: i === 0 ? 'left' : 'right' })),
-    rows: engines.map((engine) => columns.map(([, read]) => read(engine))),
+    ...engineTable(engines, [
+      ['GPUs', (each) => each.gpus],
+      ['steps', (each) => each.steps],
+      ['in steps', (each) => formatShare(each.utilisation)],
+      ['finished', (each) => each.finished],
+      ['prompt computed', (each) => each.prompt_tokens_computed],
+      ['cached', (each) => each.prompt_tokens_cached],
+      ['transferred', (each) => each.prompt_tokens_transferred],
+      ['generated', (each) => each.generated_tokens],
+      ['KV moved', (each) => formatBytes(each.kv_transfer_bytes)],
+      ['preemptions', (each) => each.preemptions],
+      ['lease expiries', (each) => each.lease_expiries],
+    ]),
+  };
+}
+
+function engineTable(
+  engines: readonly EngineSummary[],
+  columns: readonly EngineColumn[],
+): Pick<TableSection, 'kind' | 'columns' | 'rows'> {
+  return {
+    kind: 'table',
+    columns: [
+      { name: 'engine', align: 'left' },
+      ...columns.map(([name]) => ({ name, align: 'right' as const })),
+    ],
+    rows: engines.map((engine) => [engine.engine, ...columns.map(([, read]) => read(engine))]),
   };
 }

@@ -3,6 +3,7 @@ import {
   cumulativeShare,
   type Distribution,
   type DistributionIntervals,
+  type LateFigureName,
   eachLatency,
   type Objective,
   type RunRecord,
@@ -27,7 +28,12 @@ export const STATISTICS = ['mean', 'p50', 'p90', 'p95', 'p99', 'max'] as const;
 export interface LatencyParts {
   readonly summary: Summary;
   readonly slo: Slo;
+  /** The figures that the lateness of a measurement makes wrong. Default: none. */
+  readonly late?: readonly LateFigureName[];
 }
+
+/** Behind the name of a figure that lateness makes wrong. */
+export const VOID_MARK = ' (VOID)';
 
 /** Ratio of the highest to the lowest value above which an axis is logarithmic. */
 const WIDE = 50;
@@ -36,7 +42,7 @@ const SLIVER = 100;
 
 export function latencySections(
   run: RunRecord,
-  { summary, slo }: LatencyParts,
+  { summary, slo, late = [] }: LatencyParts,
 ): (TableSection | LineChartSection)[] {
   const { ttftUs, tpotUs, e2elUs } = eachLatency(run.log, cumulativeShare);
   const curves: Record<Objective, CumulativeShare> = {
@@ -47,13 +53,16 @@ export function latencySections(
   };
   const charts = LATENCIES.map(([name, short, long]) => {
     const isGaps = name === 'itl';
-    return chart(
-      `${short}: ${long}`,
-      isGaps ? withoutSlivers(curves.itl) : curves[name],
-      isGaps ? undefined : slo[name],
-    );
+    return {
+      ...chart(
+        `${short}: ${long}`,
+        isGaps ? withoutSlivers(curves.itl) : curves[name],
+        isGaps ? undefined : slo[name],
+      ),
+      ...(late.includes(name) ? { note: 'VOID: the machine was too slow.' } : {}),
+    };
   });
-  return [table(summary, slo), ...charts];
+  return [table({ summary, slo, late }), ...charts];
 }
 
 /**
@@ -87,7 +96,7 @@ export function latencyIntervals(summary: Summary): Record<Objective, Distributi
   return { ttft: ttft_ms, tpot: tpot_ms, itl: itl_ms, e2el: e2el_ms };
 }
 
-function table(summary: Summary, slo: Slo): TableSection {
+function table({ summary, slo, late }: Required<LatencyParts>): TableSection {
   const all = distributions(summary);
   const ends = latencyIntervals(summary);
   return {
@@ -102,7 +111,7 @@ function table(summary: Summary, slo: Slo): TableSection {
       const boundUs = slo[name];
       const attained = summary.slo_attainment_by_objective[name] ?? null;
       return [
-        `${short}, ${long}`,
+        `${short}, ${long}${late.includes(name) ? VOID_MARK : ''}`,
         ...STATISTICS.map((each) => msText(all[name][each], ends[name][each])),
         formatMs(boundUs === undefined ? null : usToMs(boundUs)),
         formatShareWithInterval(attained, summary.intervals.slo_attainment_by_objective[name]),

@@ -38,6 +38,7 @@ const OPEN = [
     'TPOT',
     'Mean phases of a request',
     'Time in steps',
+    'How full engines are',
   ],
   'Configuration, changed',
 ];

@@ -99,12 +99,13 @@
     };
   }
 
-  /** 1, 2 and 5 in each power of ten. */
-  function logTicks(low, high) {
+  /** 1, 2 and 5 in each power of ten; only the powers where the labels would overlap. */
+  function logTicks({ width, height }, axis, low, high) {
+    const most = Math.min(12, axis === 0 ? width / 62 : height / 24);
     const powers = Array.from({ length: 40 }, (_none, i) => 10 ** (i - 20));
     const all = powers.flatMap((power) => [power, 2 * power, 5 * power]);
     const within = all.filter((tick) => tick >= low && tick <= high);
-    return within.length > 12 ? within.filter((tick) => powers.includes(tick)) : within;
+    return within.length > most ? within.filter((tick) => powers.includes(tick)) : within;
   }
 
   function axisOptions(axis, size) {
@@ -120,7 +121,7 @@
       grid,
       ticks: grid,
       size,
-      splits: axis.scale === 'log' ? (_plot, _axis, low, high) => logTicks(low, high) : undefined,
+      splits: axis.scale === 'log' ? logTicks : undefined,
       filter: (_plot, splits) => splits,
       values: (_plot, values) => values.map((value) => (value === null ? '' : writer(axis)(value))),
     };

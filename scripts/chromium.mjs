@@ -3,22 +3,25 @@ import { delimiter, join } from 'node:path';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
 
+/** The Chromium on PATH; undefined where there is none. */
+export function chromiumPath() {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+}
+
 /**
  * The Chromium on PATH.
  *
  * @throws Error where there is none.
  */
-export function findChromium(): string {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(
-    isExecutable,
-  );
+export function findChromium() {
+  const found = chromiumPath();
   if (found === undefined)
     throw new Error('No Chromium on PATH: npm run test:browser installs it.');
   return found;
 }
 
-function isExecutable(path: string): boolean {
+function isExecutable(path) {
   try {
     accessSync(path, constants.X_OK);
     return true;
