@@ -40,6 +40,8 @@ describe('spans of a request', () => {
     const root = byName.get('llm_request')!;
     expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
     expect(root.parentId).toBe('');
+    const engineOf = (name: string) => byName.get(name)?.attributes['baton.engine.name'];
+    expect(['prefill', 'decode'].map(engineOf)).toEqual(['P0', 'D0']);
     expect(byName.get('prefill')?.parentId).toBe(root.spanId);
     expect(byName.get('decode')?.parentId).toBe(root.spanId);
     expect(byName.get('kv_transfer')?.parentId).toBe(byName.get('decode')?.spanId);
