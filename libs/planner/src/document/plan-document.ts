@@ -19,6 +19,7 @@ import {
   type FrontierPoint,
   goodputOf,
   type Kind,
+  KINDS,
   type PlanResult,
   type Preferred,
   preferred,
@@ -33,6 +34,7 @@ import type { PreparedPlan } from '../prepare-plan';
 import { type AnswersDocument, answersDocument } from './answers';
 import { type Ends, roundedEnds } from './cell-ends';
 import { caveats } from './caveats';
+import { type Extrapolation, extrapolationsOf } from './extrapolations';
 import { type ExplanationDocument, explanationDocument } from './explanation';
 import { type WhatIfDocument, whatIfDocuments } from './tornado';
 import { type Confidence, likeWinner, pairedWith, verdict } from './verdict';
@@ -170,6 +172,11 @@ export interface PlanDocument {
   readonly doubts: readonly string[];
   readonly notes: readonly string[];
   readonly step_times: Readonly<Record<string, string>>;
+  /**
+   * The splits at their highest rates, and the best of each kind under the assumptions, whose steps
+   * left the measured range.
+   */
+  readonly extrapolations: readonly Extrapolation[];
   /** The servers in front of every engine. Unset when engines run without servers. */
   readonly front_end?: FrontEndSummary;
   readonly workload: WorkloadDescription;
@@ -244,6 +251,7 @@ export function planDocument(
     doubts: caveats(prepared, result),
     notes: prepared.notes,
     step_times: stepTimes,
+    extrapolations: extrapolations(result),
     ...(frontEnd === undefined ? {} : { front_end: frontEndSummary(frontEnd) }),
     workload: description,
     seed: config.seed,
@@ -402,6 +410,18 @@ function sensitivityDocument(
     better,
     same_winner: better === null ? null : better === asConfigured,
   };
+}
+
+function extrapolations({ splits, sensitivity, contenders }: PlanResult): Extrapolation[] {
+  const [, ...assumed] = sensitivity;
+  return [
+    ...splits.flatMap(({ name, measured }) => extrapolationsOf(name, null, measured?.outside)),
+    ...assumed.flatMap(({ assumption, outside }) => {
+      return KINDS.flatMap((kind) => {
+        return extrapolationsOf(contenders[kind]?.name ?? '', assumption.name, outside?.[kind]);
+      });
+    }),
+  ];
 }
 
 /** The configuration without the options that a plan searches. */
