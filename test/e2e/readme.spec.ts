@@ -187,9 +187,7 @@ describe('the README and the tour of the commands', () => {
         const single = isPlan ? ' --threads 1' : '';
         const { stdout, stderr } = await run('bash', ['-c', `${absolute}${single}`], { cwd });
         expect(stdout.trim()).not.toBe('');
-        // A plan names the assumptions under which steps leave the measured range; none may as
-        // configured.
-        const doubts = /warning|too short|requests may miss|Extrapolated(?!.* if )/;
+        const doubts = /warning|too short|requests may miss|Extrapolated|outside of the measured/;
         expect(`${stdout}${stderr}`).not.toMatch(doubts);
         expect(comparableLines(stdout)).toEqual(expect.arrayContaining(quotedLines(line)));
       } finally {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { StepsOutside } from '../candidates/steps-outside';
-import { extrapolationLines, extrapolationSections, extrapolationsOf } from './extrapolations';
+import type { PlanResult } from '../candidates/split-result';
+import {
+  extrapolationLines,
+  extrapolationSections,
+  extrapolationsOf,
+  planExtrapolations,
+} from './extrapolations';
 
 const WHAT = 'context tokens per decoding sequence';
 
@@ -34,6 +40,28 @@ describe('the extrapolations of a search', () => {
     expect(line).toContain(
       'up to 950 (measured: 0 to 931) in 12 steps of the decode engines of 2P2D,',
     );
+  });
+
+  it('of a plan are those of its splits, of its answers and of its assumptions', () => {
+    const split = {
+      topology: { prefill: 0, decode: 0, aggregated: 2 },
+      ...{ prefillTp: 1, decodeTp: 1, gpus: 2, settings: {} },
+    };
+    const aggregated = { name: '2A', measured: { outside: decodeTo(932) } };
+    const cases = planExtrapolations({
+      splits: [aggregated, { name: '1P1D', measured: undefined }],
+      answers: [{ rate: 4.77, smallest: [{ split, result: { outside: decodeTo(933) } }] }],
+      contenders: { aggregated },
+      sensitivity: [
+        { assumption: { name: 'as configured' }, outside: { aggregated: decodeTo(932) } },
+        { assumption: { name: 'prompts x2' }, outside: { aggregated: decodeTo(934) } },
+      ],
+    } as unknown as PlanResult);
+    expect(cases.map(({ name, assumption, value }) => [name, assumption, value])).toEqual([
+      ['2A', null, 932],
+      ['2A at 4.77 requests/s', null, 933],
+      ['2A', 'prompts x2', 934],
+    ]);
   });
 
   it('are a table with every case, or nothing', () => {

@@ -1,4 +1,6 @@
 import { formatNumber, type ReportSection } from '@baton/report';
+import { candidateName } from '../candidates/candidates';
+import { KINDS, type PlanResult } from '../candidates/split-result';
 import type { StepsOutside } from '../candidates/steps-outside';
 
 /** A case of a search whose run had steps outside of the measured range of its step times. */
@@ -28,6 +30,31 @@ export function extrapolationsOf(
     const [measured_from, measured_to] = measured;
     return { name, assumption, role, steps, what, value, measured_from, measured_to };
   });
+}
+
+/** Those of a plan: of its splits, of the clusters of its answers, and of its assumptions. */
+export function planExtrapolations({
+  splits,
+  answers,
+  sensitivity,
+  contenders,
+}: Pick<PlanResult, 'splits' | 'answers' | 'sensitivity' | 'contenders'>): Extrapolation[] {
+  const [, ...assumed] = sensitivity;
+  return [
+    ...splits.flatMap(({ name, measured }) => extrapolationsOf(name, null, measured?.outside)),
+    ...answers.flatMap(({ rate, smallest }) => {
+      return smallest.flatMap(({ split, result }) => {
+        if (split === undefined) return [];
+        const name = `${candidateName(split)} at ${formatNumber(rate)} requests/s`;
+        return extrapolationsOf(name, null, result?.outside);
+      });
+    }),
+    ...assumed.flatMap(({ assumption, outside }) => {
+      return KINDS.flatMap((kind) => {
+        return extrapolationsOf(contenders[kind]?.name ?? '', assumption.name, outside?.[kind]);
+      });
+    }),
+  ];
 }
 
 /**

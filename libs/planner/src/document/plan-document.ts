@@ -19,7 +19,6 @@ import {
   type FrontierPoint,
   goodputOf,
   type Kind,
-  KINDS,
   type PlanResult,
   type Preferred,
   preferred,
@@ -34,7 +33,7 @@ import type { PreparedPlan } from '../prepare-plan';
 import { type AnswersDocument, answersDocument } from './answers';
 import { type Ends, roundedEnds } from './cell-ends';
 import { caveats } from './caveats';
-import { type Extrapolation, extrapolationsOf } from './extrapolations';
+import { type Extrapolation, planExtrapolations } from './extrapolations';
 import { type ExplanationDocument, explanationDocument } from './explanation';
 import { type WhatIfDocument, whatIfDocuments } from './tornado';
 import { type Confidence, likeWinner, pairedWith, verdict } from './verdict';
@@ -173,8 +172,8 @@ export interface PlanDocument {
   readonly notes: readonly string[];
   readonly step_times: Readonly<Record<string, string>>;
   /**
-   * The splits at their highest rates, and the best of each kind under the assumptions, whose steps
-   * left the measured range.
+   * The splits at their highest rates, the clusters of the answers, and the best of each kind under
+   * the assumptions, whose steps left the measured range.
    */
   readonly extrapolations: readonly Extrapolation[];
   /** The servers in front of every engine. Unset when engines run without servers. */
@@ -251,7 +250,7 @@ export function planDocument(
     doubts: caveats(prepared, result),
     notes: prepared.notes,
     step_times: stepTimes,
-    extrapolations: extrapolations(result),
+    extrapolations: planExtrapolations(result),
     ...(frontEnd === undefined ? {} : { front_end: frontEndSummary(frontEnd) }),
     workload: description,
     seed: config.seed,
@@ -410,18 +409,6 @@ function sensitivityDocument(
     better,
     same_winner: better === null ? null : better === asConfigured,
   };
-}
-
-function extrapolations({ splits, sensitivity, contenders }: PlanResult): Extrapolation[] {
-  const [, ...assumed] = sensitivity;
-  return [
-    ...splits.flatMap(({ name, measured }) => extrapolationsOf(name, null, measured?.outside)),
-    ...assumed.flatMap(({ assumption, outside }) => {
-      return KINDS.flatMap((kind) => {
-        return extrapolationsOf(contenders[kind]?.name ?? '', assumption.name, outside?.[kind]);
-      });
-    }),
-  ];
 }
 
 /** The configuration without the options that a plan searches. */
