@@ -14,8 +14,8 @@ const said = new Set<string>();
 
 /**
  * The model with `step_time_extrapolation` applied. Steps outside of its range are counted, and
- * either reported on stderr, once per stage, limit and process, or refused. A model without a range is
- * returned unchanged.
+ * either reported on stderr, once per stage, limit and process, or refused. A model without a range
+ * is returned unchanged.
  */
 export function guarded(model: StepTimeModel, config: BatonConfig, stage: Stage): StepTimeModel {
   if (model.outsideRange === undefined) return model;

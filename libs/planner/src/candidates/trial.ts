@@ -30,8 +30,8 @@ export function runWithin(
 }
 
 /**
- * The scenario with its arrivals scaled to a mean rate (of conversations, where there are turns), in
- * requests per second.
+ * The scenario with its arrivals scaled to a mean rate in requests per second, of conversations
+ * where there are turns.
  */
 export function atRate(scenario: ClusterScenario, ratePerSecond: number): ClusterScenario {
   const { workload } = scenario;

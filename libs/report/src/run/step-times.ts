@@ -2,7 +2,7 @@ import type { OutsideStep, StepTimesSummary, Summary } from '@baton/analysis';
 import { formatNumber } from '../format-number';
 import type { ReportSection } from '../sections';
 
-/** `composed from …; 12 steps of prefill engines outside of the measured range`. Equal lines are one. */
+/** `composed from …; 12 steps of prefill engines outside of …`. Equal lines are one. */
 export function stepTimesLines(stepTimes: readonly StepTimesSummary[]): string[] {
   return [...new Set(stepTimes.map((each) => `${each.description}${outside(each)}`))];
 }
