@@ -17,17 +17,10 @@ function outside({
   const measured = (steps ?? 0) - (unmeasured ?? 0);
   const far = times === null ? '' : `, up to ${formatNumber(times)} times the measured maximum`;
   const named = farthest === undefined || times === null ? '' : ` (${stepText(farthest)})`;
+  const said = (count: number): string => `; ${formatNumber(count)} steps of ${role} engines`;
   return [
-    ...(measured > 0
-      ? [
-          `; ${formatNumber(measured)} steps of ${role} engines outside of the measured range${far}${named}`,
-        ]
-      : []),
-    ...(unmeasured
-      ? [
-          `; ${formatNumber(unmeasured)} steps of ${role} engines have a shape that was not measured`,
-        ]
-      : []),
+    ...(measured > 0 ? [`${said(measured)} outside of the measured range${far}${named}`] : []),
+    ...(unmeasured ? [`${said(unmeasured)} have a shape that was not measured`] : []),
   ].join('');
 }
 
