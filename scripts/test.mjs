@@ -138,11 +138,16 @@ const RUNNERS = {
     count({ passed, failed: failed + skipped, failures: found }, code);
   },
 
-  async program({ command, args }, env) {
+  /** Its own lines are shown at once. The last one is its progress, the last count its result. */
+  async program({ command, args }, env, progress) {
     const { code, output } = await execute([command, ...args], env, {
-      onText: (text) => process.stdout.write(text),
+      onText(text) {
+        process.stdout.write(text);
+        progress.text = text.trimEnd().split('\n').at(-1) || progress.text;
+      },
     });
-    const [, passed, failed] = /^(\d+) passed, (\d+) failed\s*$/m.exec(output) ?? [];
+    const [, passed, failed] =
+      [...output.matchAll(/^(\d+) passed, (\d+) failed\s*$/gm)].at(-1) ?? [];
     const ok = code === 0 ? 1 : 0;
     const counts = { passed: Number(passed ?? ok), failed: Number(failed ?? 1 - ok) };
     const name = [command, ...args].join(' ');

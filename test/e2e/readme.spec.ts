@@ -187,8 +187,7 @@ describe('the README and the tour of the commands', () => {
         const single = isPlan ? ' --threads 1' : '';
         const { stdout, stderr } = await run('bash', ['-c', `${absolute}${single}`], { cwd });
         expect(stdout.trim()).not.toBe('');
-        // A plan also tries designs and assumptions outside of what is measured, and says so.
-        const doubts = isPlan ? /too short|requests may miss/ : /warning|too short/;
+        const doubts = /warning|too short|requests may miss|Extrapolated|outside of the measured/;
         expect(`${stdout}${stderr}`).not.toMatch(doubts);
         expect(comparableLines(stdout)).toEqual(expect.arrayContaining(quotedLines(line)));
       } finally {

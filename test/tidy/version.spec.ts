@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { VERSION } from '@baton/kernel';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { read, readJson, ROOT } from './repository';
+import { allFiles, isCode, read, readJson, ROOT } from './repository';
 
 const { version } = readJson('package.json') as { version: string };
 
@@ -11,6 +11,16 @@ beforeAll(async () => {
     STATED_AT: typeof statedAt;
   };
   statedAt = module.STATED_AT;
+});
+
+describe('the address of the repository', () => {
+  it('is named in package.json alone', () => {
+    const { repository } = readJson('package.json') as { repository: { url: string } };
+    const address = repository.url.replace(/^git\+https:\/\//, '').replace(/\.git$/, '');
+    expect(address).toMatch(/^[\w.-]+\/[\w.-]+\/[\w.-]+$/);
+    const texts = allFiles().filter((path) => isCode(path) || /\.(md|json|ya?ml|toml)$/.test(path));
+    expect(texts.filter((path) => read(path).includes(address))).toEqual(['package.json']);
+  });
 });
 
 describe('the version of package.json', () => {

@@ -7,6 +7,8 @@ import { FakeEngine, type FakeEngineOptions } from './fake-engine';
 export interface FixtureOptions {
   readonly config?: Partial<BatonConfig>;
   readonly engines?: readonly FakeEngineOptions[];
+  /** Default: one that writes nothing. */
+  readonly log?: ReturnType<typeof createLogger>;
 }
 
 /** A front on a free port with scripted engines behind it, all in this process. */
@@ -30,7 +32,7 @@ export class ApiFixture {
     const api = await ApiServer.start({
       config,
       transport: attachInProcess(hub),
-      log: createLogger({ name: 'api', level: config.logLevel }),
+      log: options.log ?? createLogger({ name: 'api', level: config.logLevel }),
     });
     return new ApiFixture(hub, api, engines);
   }

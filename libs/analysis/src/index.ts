@@ -87,5 +87,5 @@ export {
 } from './slo';
 export type { ByteStore } from './spill';
 export { summarise, type FrontEndSummary, type Summary } from './summary';
-export type { StepTimesSummary } from './step-times';
+export type { OutsideStep, StepTimesSummary } from './step-times';
 export { areTooLate, LATE_MS } from './too-late';

@@ -4,6 +4,15 @@ interface ErrorEnds {
   readonly high: number;
 }
 
+/** A quantity of a step outside of the measured range. */
+export interface OutsideStep {
+  /** `prompt tokens per step`, in words for a user. */
+  readonly what: string;
+  readonly value: number;
+  /** The smallest and the largest value that were measured; 0 as the largest: none was. */
+  readonly measured: readonly [low: number, high: number];
+}
+
 /** The origin of the step times of one role, and how far the run left the measured range. */
 export interface StepTimesSummary {
   /**
@@ -29,4 +38,6 @@ export interface StepTimesSummary {
    * Largest value of the others, relative to the largest measured value. Null: none is above it.
    */
   readonly farthest_outside: number | null;
+  /** The quantity that lay farthest outside. Unset: none did, or it is not known. */
+  readonly farthest_step?: OutsideStep;
 }

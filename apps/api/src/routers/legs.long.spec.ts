@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../test/api-fixture';
 import { until } from '../../test/until';
@@ -27,9 +28,12 @@ const HELD = JSON.stringify({
 const CUT = { at: 'queue', fault: 'cut', header: 'X-Fault: cut' };
 
 let fixture: ApiFixture;
+let logged: string[];
 
 beforeEach(async () => {
+  logged = [];
   fixture = await ApiFixture.start({
+    log: pino({ level: 'warn' }, { write: (line) => logged.push(line) }),
     config: { topology: '1P1D', faults: JSON.stringify([CUT]) },
     engines: [{ stage: 'prefill' }, { stage: 'decode', index: 1 }],
   });
@@ -74,6 +78,17 @@ describe('a decode leg that waits for its prefill leg', () => {
     const prefill = fixture.post('/v1/completions', PREFILL);
     (await fixture.engine.next()).endSequence({ reason: 'error', tail: '"engine_error"' });
     expect([(await prefill).status, (await decode).status]).toEqual([500, 500]);
+  });
+
+  it('says in the log why it is answered with 500, and by which option', async () => {
+    const decode = fixture.post('/v1/completions', DECODE);
+    const prefill = fixture.post('/v1/completions', PREFILL);
+    (await fixture.engine.next()).endSequence({ reason: 'error', tail: '"engine_error"' });
+    await Promise.all([prefill, decode]);
+    const said = logged.map((line) => (JSON.parse(line) as { msg: string }).msg);
+    expect(said.filter((msg) => msg.startsWith('500: '))).toEqual([
+      '500: The prefill leg of this transfer has failed. (kv_load_failure_policy: fail)',
+    ]);
   });
 
   it('ends at once when the client of the prefill leg leaves', async () => {

@@ -174,7 +174,7 @@ function engineOptions(
   const choices = composedChoices(config, placement);
   const steps = { ...stepTimeSpec(config), ...choices };
   const operators = operatorFiles({ own: config.operators });
-  const stepTime = guarded(buildStepTimeModel(steps, placement, operators), config);
+  const stepTime = guarded(buildStepTimeModel(steps, placement, operators), config, stage);
   const kvGroups = kvGroupsOf(placement.model);
   const hasConnector = stage !== 'aggregated' || config.kvOffloadingSize > 0;
   const maxAdapters = mostAdapters(config);

@@ -119,17 +119,20 @@ describe('a step-time file', () => {
 });
 
 describe('a step outside of the range', () => {
-  it('is reported once on stderr, with range and value, and counted', () => {
+  it('is reported once for each stage on stderr, with range and value, and counted', () => {
     const written: string[] = [];
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0);
     const model = modelOf({ stepTimeFile: PROFILE });
     model.stepUs({ ...DECODE, decodeSeqs: 65 });
     model.stepUs({ ...DECODE, decodeSeqs: 66 });
     modelOf({ stepTimeFile: PROFILE }).stepUs({ ...DECODE, decodeSeqs: 65 });
-    expect(written).toEqual([
-      'baton: warning: decoding sequences: 65 is outside 1 to 64, the range for which the ' +
-        'step-time model was measured or fitted; its answers there are extrapolations.\n',
-    ]);
+    const { stepTime } = engineSetup(defaultConfig({ stepTimeFile: PROFILE }), 'decode').options;
+    stepTime.stepUs({ ...DECODE, decodeSeqs: 70 });
+    const line = (stage: string, value: number): string =>
+      `baton: warning: ${stage} engines: decoding sequences: ${value} is outside 1 to 64, the ` +
+      'range for which the step-time model was measured or fitted; its answers there are ' +
+      'extrapolations.\n';
+    expect(written).toEqual([line('aggregated', 65), line('decode', 70)]);
     expect(model.stepsOutsideRange).toBe(2);
   });
 

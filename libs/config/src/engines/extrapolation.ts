@@ -14,14 +14,14 @@ const said = new Set<string>();
 
 /**
  * The model with `step_time_extrapolation` applied. Steps outside of its range are counted, and
- * either reported on stderr, once per limit and process, or refused. A model without a range is
- * returned unchanged.
+ * either reported on stderr, once per stage, limit and process, or refused. A model without a range
+ * is returned unchanged.
  */
-export function guarded(model: StepTimeModel, config: BatonConfig): StepTimeModel {
+export function guarded(model: StepTimeModel, config: BatonConfig, stage: Stage): StepTimeModel {
   if (model.outsideRange === undefined) return model;
   return new RangeGuard(model, {
     refuse: config.stepTimeExtrapolation === 'refuse',
-    report: warnOnce,
+    report: (outside) => warnOnce(outside, stage),
   });
 }
 
@@ -101,10 +101,12 @@ function decodeBatch({ maxNumSeqs, numBlocks, blockSize, maxModelLen }: Options)
   return { ...EMPTY, decodeSeqs: maxNumSeqs, decodeContext: context };
 }
 
-function warnOnce(outside: OutsideRange): void {
-  const limit = `${outside.what} ${outside.range.join()}`;
+function warnOnce(outside: OutsideRange, stage: Stage): void {
+  const limit = `${stage} ${outside.what} ${outside.range.join()}`;
   if (said.has(limit)) return;
   said.add(limit);
   const sentence = describeOutside(outside);
-  process.stderr.write(`baton: warning: ${sentence}; its answers there are extrapolations.\n`);
+  process.stderr.write(
+    `baton: warning: ${stage} engines: ${sentence}; its answers there are extrapolations.\n`,
+  );
 }

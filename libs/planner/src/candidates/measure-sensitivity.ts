@@ -59,6 +59,7 @@ function rowOf(
     usdPerMillionTokens: each(
       ({ figures }) => figures?.cost?.usd_per_million_output_tokens ?? undefined,
     ),
+    outside: each(({ outside }) => outside),
   };
 }
 

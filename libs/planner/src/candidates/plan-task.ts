@@ -12,6 +12,7 @@ import type { Assumption } from './assumption';
 import type { Settings } from './candidates';
 import { findRate } from './find-rate';
 import { runProfile, type RunProfile } from './run-profile';
+import { countedApart, type StepsOutside, stepsOutside } from './steps-outside';
 import { atRate, runWithin, type SloTarget } from './trial';
 
 /**
@@ -58,6 +59,8 @@ export interface TaskResult {
   readonly simulations: number;
   /** Of an `explain`. */
   readonly profile?: RunProfile;
+  /** Steps outside of the measured range in the run at that rate. Unset: none. */
+  readonly outside?: readonly StepsOutside[];
 }
 
 /** A summary without the wall clock. */
@@ -88,15 +91,16 @@ export function performTask(
   const { policyWatch } = options;
   const requests = scenario.workload.count;
   if (kind === 'measure') {
-    const run = simulate(atRate(scenario, startRate), { policyWatch });
-    return { rate: startRate, ...figuresOf(scenario, run, options), requests, simulations: 1 };
+    const tried = tryAt(startRate, (own) => simulate(own, { policyWatch }));
+    return { rate: startRate, ...figuresOf(tried, options), requests, simulations: 1 };
   }
   if (kind === 'explain') {
-    const [run, idle] = [startRate, idleRate!].map((rate) => {
-      return simulate(atRate(scenario, rate), { policyWatch });
-    }) as [RunRecord, RunRecord];
-    const profile = runProfile({ run, idle }, scenario.pools, options.target.slo);
-    const figures = figuresOf(scenario, run, options);
+    const [tried, idle] = [startRate, idleRate!].map((rate) => {
+      return tryAt(rate, (own) => simulate(own, { policyWatch }));
+    }) as [TriedRate, TriedRate];
+    const runs = { run: tried.run, idle: idle.run };
+    const profile = runProfile(runs, scenario.pools, options.target.slo);
+    const figures = figuresOf(tried, options);
     return { rate: startRate, ...figures, requests, simulations: 2, profile };
   }
   const { rate, result, tries } = findRate({
@@ -104,17 +108,35 @@ export function performTask(
     tolerance,
     mostTries: kind === 'keep' ? 1 : MOST_TRIES,
     isLowest: kind === 'beat',
-    tryRate: (tried) => runWithin(scenario, tried, { ...options.target, policyWatch }),
+    tryRate: (tried) => {
+      return tryAt(tried, (own) => runWithin(own, { ...options.target, policyWatch }));
+    },
   });
-  return { rate, ...figuresOf(scenario, result, options), requests, simulations: tries };
+  return { rate, ...figuresOf(result, options), requests, simulations: tries };
+
+  /** A run with its own count of steps outside of the measured range. */
+  function tryAt(
+    rate: number,
+    run: (own: ClusterScenario) => RunRecord | undefined,
+  ): TriedRate | undefined {
+    const own = countedApart(atRate(scenario, rate));
+    const record = run(own);
+    return record && { scenario: own, run: record };
+  }
+}
+
+/** A run, and the scenario whose counts it made. */
+interface TriedRate {
+  readonly scenario: ClusterScenario;
+  readonly run: RunRecord;
 }
 
 function figuresOf(
-  scenario: ClusterScenario,
-  run: RunRecord | undefined,
+  tried: TriedRate | undefined,
   { target, seed, errorsAt, rates }: TaskOptions,
-): Pick<TaskResult, 'completedRate' | 'figures'> {
-  if (run === undefined) return { completedRate: 0, figures: undefined };
+): Pick<TaskResult, 'completedRate' | 'figures' | 'outside'> {
+  if (tried === undefined) return { completedRate: 0, figures: undefined };
+  const { scenario, run } = tried;
   const summary = summarise(run, {
     slo: target.slo,
     wallSeconds: NaN,
@@ -125,5 +147,10 @@ function figuresOf(
   });
   const { wall_seconds: _wall, requests_per_wall_second: _speed, ...figures } = summary;
   const seconds = usToSeconds(run.endUs - run.log.arrivalUs.at(0));
-  return { completedRate: figures.completed / seconds, figures };
+  const outside = stepsOutside(scenario.pools);
+  return {
+    completedRate: figures.completed / seconds,
+    figures,
+    ...(outside.length > 0 && { outside }),
+  };
 }

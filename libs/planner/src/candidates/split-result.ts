@@ -2,6 +2,7 @@ import type { Assumption } from './assumption';
 import type { Candidate } from './candidates';
 import type { Explanation } from './explanation';
 import type { LoadAnswer } from './smallest-clusters';
+import type { StepsOutside } from './steps-outside';
 import { type PlanFigures, type TaskResult, TOLERANCE } from './plan-task';
 
 /** The estimate and the measurement of a split. */
@@ -47,6 +48,8 @@ export interface SensitivityRow {
   readonly goodput: Readonly<Record<Kind, number | undefined>>;
   /** Dollars per million output tokens at that rate. Undefined without prices. */
   readonly usdPerMillionTokens: Readonly<Record<Kind, number | undefined>>;
+  /** Steps outside of the measured range at that rate. Undefined: none. */
+  readonly outside?: Readonly<Record<Kind, readonly StepsOutside[] | undefined>>;
 }
 
 /** Goodput of a contender with other settings, in requests per second. */

@@ -70,7 +70,7 @@ describe('a trial', () => {
         fc.double({ min: 0.1, max: 1, noNaN: true }),
         (rate, part) => {
           const whole = simulate(atRate(SCENARIO, rate));
-          const trial = runWithin(SCENARIO, rate, { slo: SLO, attainment: part });
+          const trial = runWithin(atRate(SCENARIO, rate), { slo: SLO, attainment: part });
           expect(trial !== undefined).toBe(share(whole) >= part - 1e-9);
           if (trial !== undefined) expect(trial.log).toEqual(whole.log);
         },
@@ -93,7 +93,7 @@ describe('a trial', () => {
     };
     const kept = [4, 14, 15, 16, 17, 18, 20, 24].map((rate) => {
       const whole = simulate(atRate(classed, rate));
-      const trial = runWithin(classed, rate, { slo: LAX, attainment: 0.8 });
+      const trial = runWithin(atRate(classed, rate), { slo: LAX, attainment: 0.8 });
       expect(trial !== undefined).toBe(share(whole, LAX) >= 0.8 && shareOfRare(whole) >= 0.8);
       return [share(whole, LAX) >= 0.8, trial !== undefined];
     });
@@ -103,13 +103,13 @@ describe('a trial', () => {
 
   it('finds both ends of the scale', () => {
     expect(share(simulate(atRate(SCENARIO, 1)))).toBe(1);
-    expect(runWithin(SCENARIO, 100, { slo: SLO, attainment: 0.9 })).toBeUndefined();
+    expect(runWithin(atRate(SCENARIO, 100), { slo: SLO, attainment: 0.9 })).toBeUndefined();
   });
 
   it('counts a request that can never fit as a miss', () => {
     const options = { ...POOL.options, maxModelLen: 105 };
     const small = { ...SCENARIO, pools: [{ ...POOL, options }] };
-    expect(runWithin(small, 1, { slo: SLO, attainment: 0.01 })).toBeUndefined();
+    expect(runWithin(atRate(small, 1), { slo: SLO, attainment: 0.01 })).toBeUndefined();
   });
 
   it('ends with the request that decides', () => {
@@ -122,7 +122,7 @@ describe('a trial', () => {
       },
     };
     const slow = { ...SCENARIO, pools: [{ ...POOL, options: { ...POOL.options, stepTime } }] };
-    runWithin(slow, 1, { slo: SLO, attainment: 0.95 });
+    runWithin(atRate(slow, 1), { slo: SLO, attainment: 0.95 });
     const stopped = steps;
     simulate(slow);
     expect(stopped * 4).toBeLessThan(steps - stopped);

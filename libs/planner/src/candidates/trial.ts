@@ -14,24 +14,25 @@ export interface SloTarget {
 }
 
 /**
- * The run of the scenario with its arrivals scaled to a mean rate (of conversations, where there
- * are turns), in requests per second. Undefined when the target is missed: the run ends with the
- * request that decides it.
+ * The run of the scenario. Undefined when the target is missed: the run ends with the request that
+ * decides it.
  */
 export function runWithin(
   scenario: ClusterScenario,
-  ratePerSecond: number,
   { policyWatch, ...target }: SloTarget & Pick<RunObserver, 'policyWatch'>,
 ): RunRecord | undefined {
   const misses = new MissCount(scenario, target);
-  const run = simulate(atRate(scenario, ratePerSecond), {
+  const run = simulate(scenario, {
     onEnd: (row, log) => misses.admits(row, log),
     policyWatch,
   });
   return misses.isLost || misses.ended < scenario.workload.count ? undefined : run;
 }
 
-/** The scenario with its arrivals scaled to a mean rate in requests per second. */
+/**
+ * The scenario with its arrivals scaled to a mean rate in requests per second, of conversations
+ * where there are turns.
+ */
 export function atRate(scenario: ClusterScenario, ratePerSecond: number): ClusterScenario {
   const { workload } = scenario;
   const factor = ratePerSecond / meanRatePerSecond(workload);

@@ -13,6 +13,7 @@ import {
 import { answersLines } from './answers';
 import { endsCell } from './cell-ends';
 import { explanationText } from './explanation';
+import { extrapolationLines } from './extrapolations';
 import { whatIfTable } from './tornado';
 import type { PlanDocument, SplitDocument } from './plan-document';
 
@@ -53,9 +54,15 @@ export function planConsole(document: PlanDocument, title: string, isWide = fals
       : [consoleTable(SETTING_COLUMNS, settingRows(document), width)]),
     consoleTable(sensitivityColumns(document), sensitivityRows(document), width),
     ...whatIfTable(document, width),
+    ...extrapolated(document),
     ...(frontEnd === undefined ? [] : [`front end:     ${frontEndLine(frontEnd)}\n`]),
     `start it:      ${command}\n${replay === null ? '' : `look into it:  ${replay}\n`}`,
   ].join('\n');
+}
+
+function extrapolated({ extrapolations }: PlanDocument): string[] {
+  const lines = extrapolationLines(extrapolations).map((line) => wrapWords(line));
+  return lines.length === 0 ? [] : [lines.join('')];
 }
 
 /** Simulated splits, best first, then those that cannot be compared. */

@@ -33,6 +33,7 @@ import type { PreparedPlan } from '../prepare-plan';
 import { type AnswersDocument, answersDocument } from './answers';
 import { type Ends, roundedEnds } from './cell-ends';
 import { caveats } from './caveats';
+import { type Extrapolation, planExtrapolations } from './extrapolations';
 import { type ExplanationDocument, explanationDocument } from './explanation';
 import { type WhatIfDocument, whatIfDocuments } from './tornado';
 import { type Confidence, likeWinner, pairedWith, verdict } from './verdict';
@@ -170,6 +171,11 @@ export interface PlanDocument {
   readonly doubts: readonly string[];
   readonly notes: readonly string[];
   readonly step_times: Readonly<Record<string, string>>;
+  /**
+   * The splits at their highest rates, the clusters of the answers, and the best of each kind under
+   * the assumptions, whose steps left the measured range.
+   */
+  readonly extrapolations: readonly Extrapolation[];
   /** The servers in front of every engine. Unset when engines run without servers. */
   readonly front_end?: FrontEndSummary;
   readonly workload: WorkloadDescription;
@@ -244,6 +250,7 @@ export function planDocument(
     doubts: caveats(prepared, result),
     notes: prepared.notes,
     step_times: stepTimes,
+    extrapolations: planExtrapolations(result),
     ...(frontEnd === undefined ? {} : { front_end: frontEndSummary(frontEnd) }),
     workload: description,
     seed: config.seed,

@@ -18,6 +18,7 @@ import { usToMs } from '@baton/kernel';
 import { answersSection } from './answers';
 import { cellsWithEnds } from './cell-ends';
 import { explanationSections } from './explanation';
+import { extrapolationLines, extrapolationSections } from './extrapolations';
 import { heatMapOf } from './heat-map';
 import {
   intervalNote,
@@ -71,7 +72,12 @@ export function planReport(
       {
         kind: 'note',
         title: 'How sure this is',
-        text: [intervalNote(document), ...notSimulated(document), ...notes].join('\n\n'),
+        text: [
+          intervalNote(document),
+          ...notSimulated(document),
+          ...extrapolationLines(document.extrapolations),
+          ...notes,
+        ].join('\n\n'),
       },
       {
         kind: 'commands',
@@ -106,6 +112,7 @@ export function planReport(
       ...whatIfSections(document),
       ...explanationSections(document.explanation),
       stepTimes(document),
+      ...extrapolationSections(document.extrapolations),
       ...frontEnd(document),
       ...configuration(document),
     ];

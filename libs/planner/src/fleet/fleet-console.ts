@@ -10,6 +10,7 @@ import {
   wrapWords,
 } from '@baton/report';
 import { endsCell } from '../document/cell-ends';
+import { extrapolationLines } from '../document/extrapolations';
 import type { Breakage } from './breakage';
 import type { AnsweredFleet } from './fleet-answers';
 import type { FleetDocument, FleetsDocument } from './fleet-document';
@@ -31,8 +32,11 @@ export function fleetsConsole(document: FleetsDocument, title: string, isWide = 
     ...(document.sensitivity.length === 0
       ? []
       : [consoleTable(assumptionColumns(document), assumptionRows(document), width)]),
-    fleetStepTimes(document)
-      .map((line) => wrapWords(`step times: ${line}`))
+    [
+      ...fleetStepTimes(document).map((line) => `step times: ${line}`),
+      ...extrapolationLines(document.extrapolations),
+    ]
+      .map((line) => wrapWords(line))
       .join(''),
     ...(command === null ? [] : [`start it:      ${command}\n`]),
   ].join('\n');

@@ -7,7 +7,9 @@ import {
   roundTo,
 } from '@baton/analysis';
 import { fileName, shownConfig } from '@baton/config';
+import { AS_CONFIGURED } from '../candidates/assumption';
 import type { PlanFigures } from '../candidates/plan-task';
+import { type Extrapolation, extrapolationsOf } from '../document/extrapolations';
 import { describeWorkload, type WorkloadDescription } from '@baton/workload';
 import { shownWorkload } from '@baton/replay';
 import { gpusOf, overridesOf } from './fleet';
@@ -74,6 +76,11 @@ export interface FleetsDocument {
   readonly simulations: number;
   readonly command: string | null;
   readonly notes: readonly string[];
+  /**
+   * The fleets at their rates, and the one of `command` under the assumptions, whose steps left the
+   * measured range.
+   */
+  readonly extrapolations: readonly Extrapolation[];
   readonly left_out: readonly LeftOut[];
   readonly space: Readonly<Record<string, unknown>>;
   readonly workload: WorkloadDescription;
@@ -110,12 +117,28 @@ export function fleetsDocument(
     simulations: found.simulations,
     command: found.chosen === undefined ? null : commandOf(found.chosen.result),
     notes: prepared.notes,
+    extrapolations: extrapolations(found),
     left_out: prepared.leftOut,
     space: shownSpace(space),
     workload: describeWorkload(workload),
     seed: config.seed,
     config: { ...shownConfig(config), workload: shownWorkload(loaded, workloadFlags) },
   };
+}
+
+function extrapolations(found: FleetsFound): Extrapolation[] {
+  const { finalists, forLoad, chosen, sensitivity } = found;
+  const startedName = chosen?.result.fleet.name ?? '';
+  return [
+    ...[...finalists, ...forLoad].flatMap(({ fleet, measured }) => {
+      return extrapolationsOf(fleet.name, null, measured.outside);
+    }),
+    ...sensitivity
+      .filter(({ assumption }) => assumption !== AS_CONFIGURED)
+      .flatMap(({ assumption, measured }) => {
+        return extrapolationsOf(startedName, assumption.name, measured.outside);
+      }),
+  ];
 }
 
 function fleetDocument(result: FleetResult, isOnFront: boolean): FleetDocument {

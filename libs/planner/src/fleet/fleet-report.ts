@@ -1,5 +1,6 @@
 import { foldExcept, formatNumber, type ReportAnswer, type ReportPage, usd } from '@baton/report';
 import { cellsWithEnds } from '../document/cell-ends';
+import { extrapolationSections } from '../document/extrapolations';
 import {
   answersText,
   FLEET_COLUMNS,
@@ -51,6 +52,7 @@ export function fleetsReport(
           columns: [{ name: 'model' }],
           rows: fleetStepTimes(document).map((line) => [line]),
         },
+        ...extrapolationSections(document.extrapolations),
       ],
       ['Answers', 'Start it', 'Fleets'],
     ),

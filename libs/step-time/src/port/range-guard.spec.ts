@@ -116,6 +116,20 @@ describe('the guard', () => {
     expect(guard.farthestOutside).toBe(1.5);
   });
 
+  it('keeps the quantity that lay farthest outside, whichever step came first', () => {
+    const { guard } = guarded();
+    guard.stepUs(prompt(500));
+    expect(guard.farthest).toBeUndefined();
+    guard.stepUs(prompt(4096));
+    guard.stepUs(decode(65, 65));
+    expect(guard.farthest).toEqual({
+      what: 'prompt tokens per step',
+      value: 4096,
+      range: [16, 2048],
+    });
+    expect(guard.another().farthest).toBeUndefined();
+  });
+
   it('refuses to extrapolate when configured', () => {
     const { guard, told } = guarded(MODEL, true);
     expect(guard.stepUs(decode(8, 800))).toBe(500);

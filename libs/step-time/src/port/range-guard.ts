@@ -30,7 +30,8 @@ export class RangeGuard implements StepTimeModel {
   readonly pipeline?: PipelineTimes;
   private outsideSteps = 0;
   private unmeasuredSteps = 0;
-  private largestExcess = 1;
+  private outermost: OutsideRange | undefined;
+  private largestExcess = 0;
   private readonly bounded: (DecodeLaw | undefined)[] = [];
 
   constructor(
@@ -46,9 +47,9 @@ export class RangeGuard implements StepTimeModel {
     if (model.pipeline !== undefined) this.pipeline = this.guardedPipeline(model.pipeline);
   }
 
-  /** Another guard of the same model, with its own count. */
-  another(): RangeGuard {
-    return new RangeGuard(this.model, this.options);
+  /** Another guard of the same model, with its own count. @param report default: the same */
+  another(report = this.options.report): RangeGuard {
+    return new RangeGuard(this.model, { ...this.options, report });
   }
 
   /** Whether a step outside of the range throws. */
@@ -68,7 +69,12 @@ export class RangeGuard implements StepTimeModel {
 
   /** The farthest of the others as a multiple of the measured maximum; 1: none is above it. */
   get farthestOutside(): number {
-    return this.largestExcess;
+    return Math.max(1, this.largestExcess);
+  }
+
+  /** The quantity that lay farthest outside; undefined: none did. */
+  get farthest(): OutsideRange | undefined {
+    return this.outermost;
   }
 
   /** @throws HardwareError `outside-range` when extrapolation is refused */
@@ -114,7 +120,11 @@ export class RangeGuard implements StepTimeModel {
     this.outsideSteps++;
     const [, most] = outside.range;
     if (most === 0) this.unmeasuredSteps++;
-    else this.largestExcess = Math.max(this.largestExcess, outside.value / most);
+    const excess = most === 0 ? 0 : outside.value / most;
+    if (this.outermost === undefined || excess > this.largestExcess) {
+      this.outermost = outside;
+      this.largestExcess = excess;
+    }
     if (this.options.refuse) {
       throw new HardwareError(
         'outside-range',

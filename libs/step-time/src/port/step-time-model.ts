@@ -111,6 +111,8 @@ export interface StepTimeModel {
   readonly stepsOfUnmeasuredShape?: number;
   /** The farthest of the others as a multiple of the largest measured value; 1: none is above. */
   readonly farthestOutside?: number;
+  /** The quantity of a step so far that lay farthest outside; unset: none did. */
+  readonly farthest?: OutsideRange | undefined;
 }
 
 /**

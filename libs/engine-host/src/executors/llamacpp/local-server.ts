@@ -1,10 +1,9 @@
 import { type BatonConfig, optionalFolder, requireFrom, UsageError } from '@baton/config';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
-/** The path of the package in the repository. */
+/** The path of the package in a checkout. An installed Baton does not have it. */
 const PACKAGE = join('packages', 'llamacpp');
-const SETUP = `node ${PACKAGE.split('\\').join('/')}/setup.mjs`;
 const RANDOM_MODEL = join('.baton', 'random-29m.gguf');
 const NATIVE_PART = join('node_modules', 'node-llama-cpp', 'package.json');
 
@@ -47,12 +46,21 @@ interface LlamacppPackage {
 /**
  * Checks the requirements of an engine that computes with llama.cpp.
  *
+ * @param from  folder in or above which the package is searched
  * @throws UsageError with the command that installs them
  */
-export function checkLlamacpp(config: ModelConfig, folder = packageFolder()): void {
-  if (folder === undefined || !existsSync(join(folder, NATIVE_PART))) {
+export function checkLlamacpp(config: ModelConfig, from = __dirname): void {
+  const folder = optionalFolder(PACKAGE, from);
+  if (folder === undefined) {
     throw new UsageError(
-      `executor llamacpp needs the optional package: run \`${SETUP}\` first, which installs it.`,
+      'executor llamacpp needs a checkout of Baton: this installation has no ' +
+        `${PACKAGE.split('\\').join('/')}.`,
+    );
+  }
+  if (!existsSync(join(folder, NATIVE_PART))) {
+    throw new UsageError(
+      'executor llamacpp needs the optional package: run ' +
+        `\`${setupOf(folder)}\` first, which installs it.`,
     );
   }
   if (config.upstreamKvConnector !== 'nixl') {
@@ -70,7 +78,7 @@ export async function startLocalServer(
   options: Omit<LocalServerOptions, 'path'>,
 ): Promise<LocalServer> {
   checkLlamacpp(config);
-  const folder = packageFolder() ?? '';
+  const folder = optionalFolder(PACKAGE) ?? '';
   const path = modelPath(config, folder);
   try {
     const { startServer } = requireFrom(folder, './entry.cjs') as LlamacppPackage;
@@ -81,8 +89,9 @@ export async function startLocalServer(
   }
 }
 
-function packageFolder(): string | undefined {
-  return optionalFolder(PACKAGE);
+/** The command as it works in the folder of this process. */
+function setupOf(folder: string): string {
+  return `node ${relative('', join(folder, 'setup.mjs'))}`;
 }
 
 /** @throws UsageError */
@@ -91,7 +100,7 @@ function modelPath({ llamacppModel }: Pick<BatonConfig, 'llamacppModel'>, folder
   if (existsSync(path)) return path;
   throw new UsageError(
     llamacppModel === undefined
-      ? `executor llamacpp has no model: name one with llamacpp_model, or run \`${SETUP}\`, ` +
+      ? `executor llamacpp has no model: name one with llamacpp_model, or run \`${setupOf(folder)}\`, ` +
           'which writes one with random weights.'
       : `llamacpp_model: there is no file ${path}.`,
   );
