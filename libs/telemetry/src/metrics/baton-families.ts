@@ -35,7 +35,7 @@ export const BATON_OPTIONAL_COUNTERS = {
   'baton:steps_outside_range_total':
     'Steps whose batch lay outside of the range in which their step times were measured.',
   'baton:steps_of_unmeasured_shape_total':
-    'Steps outside of the range of a shape of which nothing was measured.',
+    'Steps outside of the range of a shape that was not measured at all.',
   'baton:prompt_tokens_from_host_total':
     'Prompt tokens whose KV was loaded from host memory; they are part of the local cache hits.',
   'baton:kv_pool_prompt_tokens_total':

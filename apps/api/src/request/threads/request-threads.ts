@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { BatonError } from '@baton/contract';
+import { TurnShare } from '@baton/kernel';
 import type { RequestLimits } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
@@ -38,6 +39,14 @@ const THREAD = join(__dirname, '../../thread/request-thread.js');
 
 /** Wait that a client is asked for when too many requests wait for a thread, s. */
 const RETRY_AFTER_S = 10;
+
+/**
+ * Units of `spendWork` that take 10 ms on a slow core. After so many, a turn of the event loop
+ * begins to read no further body: bodies that arrive together would add up.
+ */
+const TURN_WORK = 5_000;
+
+const share = new TurnShare(TURN_WORK, setTimeout);
 
 /**
  * Reads, plans and answers requests in threads when they would hold the event loop
@@ -79,7 +88,7 @@ export class RequestThreads implements OnApplicationShutdown {
     const { reader, body } = call;
     const isHeavy = reader.isHeavy === true || isHeavyBody(body);
     if (this.pool === undefined || reader.name === undefined || !isHeavy) {
-      return { reading: readHere<Read>(call, limits) };
+      return { reading: await share.take(() => readHere<Read>(call, limits)) };
     }
     const threaded = this.newSource(call, limits);
     const { reading, fields } = await this.run<Taken>({ kind: 'take', source: threaded }, call);
@@ -144,7 +153,7 @@ export class RequestThreads implements OnApplicationShutdown {
     { body, limits, extra }: AnswerInput<Name>,
   ): Promise<string | Uint8Array> {
     if (this.pool === undefined || !isHeavyBody(body)) {
-      return bodyAnswer(name, wholeBody(body), { limits, extra });
+      return share.take(() => bodyAnswer(name, wholeBody(body), { limits, extra }));
     }
     const source = this.newSource({ reader: NO_READER, body }, limits);
     const bytes = await this.run<Uint8Array>({ kind: 'answer', source, name, extra });
