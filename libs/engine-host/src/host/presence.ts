@@ -114,10 +114,10 @@ export class PresenceBeacon implements OnApplicationShutdown {
     const { identity, log, transport } = this;
     const { engineId, role, dataParallel } = identity;
     const { presence } = transport;
-    const { rank, leader } = dataParallel ?? {};
-    const wanted = rank === undefined || rank === 0 ? identity.number : leader?.().number;
+    const { number } = dataParallel?.leader() ?? identity;
+    const parts = nameParts(role, dataParallel?.rank);
     identity.index = await presence.claimNumber(engineId, identity.index);
-    identity.number = await presence.claimNumber(engineId, wanted, nameParts(role, rank));
+    identity.number = await presence.claimNumber(engineId, number, parts);
     log.setBindings({ engine: identity.name });
   }
 }
