@@ -109,15 +109,17 @@ export class PresenceBeacon implements OnApplicationShutdown {
     }
   }
 
-  /** Ranks of one engine share the number of their names: that of rank 0, which starts first. */
+  /** Ranks of one engine share the number of rank 0, which is announced first. */
   private async claimPlace(): Promise<void> {
     const { identity, log, transport } = this;
     const { engineId, role, dataParallel } = identity;
     const { presence } = transport;
-    const { number } = dataParallel?.leader() ?? identity;
-    const parts = nameParts(role, dataParallel?.rank);
+    const { rank, leader } = dataParallel ?? {};
     identity.index = await presence.claimNumber(engineId, identity.index);
-    identity.number = await presence.claimNumber(engineId, number, parts);
+    identity.number =
+      leader !== undefined && rank !== 0
+        ? leader().number
+        : await presence.claimNumber(engineId, identity.number, nameParts(role, rank));
     log.setBindings({ engine: identity.name });
   }
 }
