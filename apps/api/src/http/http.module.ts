@@ -14,6 +14,8 @@ import { contextOf, pathOf } from './request-context';
 import { Config, Log } from '../tokens';
 import { ReaderWatch } from './streaming/reader-watch';
 
+type RoutedMessage = IncomingMessage & { readonly originalUrl?: string };
+
 /** The parts that apply to every request. */
 @Module({
   imports: [LoggerModule.forRootAsync({ inject: [Log], useFactory: accessLog })],
@@ -56,8 +58,11 @@ function accessLog(logger: Logger): Params {
       quietReqLogger: true,
       genReqId: (message) => contextOf(message).requestId,
       serializers: {
-        // A query can have a key.
-        req: ({ method, url }: IncomingMessage) => ({ method, url: pathOf(url) }),
+        // A query can have a key. Within a middleware `url` lacks what its route has matched.
+        req: ({ method, url, originalUrl = url }: RoutedMessage) => ({
+          method,
+          url: pathOf(originalUrl),
+        }),
         res: ({ statusCode }: ServerResponse) => ({ statusCode }),
       },
       wrapSerializers: false,
