@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../test/api-fixture';
 
 interface Line {
+  readonly reqId?: string;
   readonly req?: { readonly method: string; readonly url: string };
 }
 
@@ -10,13 +11,16 @@ describe('the access log', () => {
   let fixture: ApiFixture;
   afterEach(() => fixture.stop());
 
-  it('has the path of a request, without its query', async () => {
+  it('has the id of a request, and its path without the query', async () => {
     const lines: Line[] = [];
     const write = (line: string) => lines.push(JSON.parse(line) as Line);
     fixture = await ApiFixture.start({ log: pino({ level: 'debug' }, { write }), engines: [] });
-    await (await fetch(`${fixture.api.url}/v1/models?key=secret`)).text();
+    const headers = { 'x-request-id': 'abc' };
+    await (await fetch(`${fixture.api.url}/v1/models?key=secret`, { headers })).text();
     await expect
-      .poll(() => lines.flatMap(({ req }) => req ?? []))
-      .toEqual([{ method: 'GET', url: '/v1/models' }]);
+      .poll(() => lines.filter(({ req }) => req !== undefined))
+      .toEqual([
+        expect.objectContaining({ reqId: 'abc', req: { method: 'GET', url: '/v1/models' } }),
+      ]);
   });
 });

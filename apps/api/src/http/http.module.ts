@@ -10,7 +10,7 @@ import { RateLimitGuard } from './access/rate-limit.guard';
 import { RateLimits } from './access/rate-limits';
 import { CallClasses } from './access/call-classes';
 import { ErrorFilter } from './error.filter';
-import { contextOf, pathOf } from './request-context';
+import { pathOf } from './request-context';
 import { Config, Log } from '../tokens';
 import { ReaderWatch } from './streaming/reader-watch';
 
@@ -56,7 +56,6 @@ function accessLog(logger: Logger): Params {
       logger,
       useLevel: 'debug',
       quietReqLogger: true,
-      genReqId: (message) => contextOf(message).requestId,
       serializers: {
         // A query can have a key. Within a middleware `url` lacks what its route has matched.
         req: ({ method, url, originalUrl = url }: RoutedMessage) => ({
