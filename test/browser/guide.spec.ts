@@ -47,6 +47,16 @@ describe('the guide, opened from its files', () => {
     await page.screenshot({ path: join(SCREENSHOTS, 'guide.png') });
   });
 
+  it.each([
+    ['configuration', 'baton.schema.json'],
+    ['validation', 'validation-serving.csv'],
+  ])('holds the file that %s links to', async (name, file) => {
+    await page.goto(fileOf(`${name}.html`));
+    const href = await page.locator(`a[href$="${file}"]`).getAttribute('href');
+    expect(new URL(href!, page.url()).href).toBe(fileOf(file));
+    expect(existsSync(join(SITE, file))).toBe(true);
+  });
+
   it('finds a section by a word', async () => {
     await page.goto(fileOf('tutorials/gateway.html'));
     await page.keyboard.press('Control+k');

@@ -18,11 +18,15 @@ const docs = join(root, 'docs');
 const { resolve } = createRequire(import.meta.url);
 const mermaid = resolve('mermaid/dist/mermaid.min.js');
 const miniSearch = join(dirname(resolve('minisearch')), '../umd/index.js');
+/** Files to which pages link; the generator takes along only pictures. */
+const attachments = readdirSync(docs).filter((name) => /\.(csv|json)$/.test(name));
 const decisions = readdirSync(join(docs, 'decisions')).sort();
 
 export default {
   title: 'Baton',
   description: 'Load-test a disaggregated LLM serving design before you own the GPUs',
+  // Without it a browser asks for /favicon.ico.
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   srcDir: 'dist/pages',
   outDir: join(root, 'dist/site'),
   cacheDir: join(root, 'dist/.site-cache'),
@@ -44,6 +48,7 @@ export default {
   },
   buildEnd({ outDir }) {
     copyFileSync(mermaid, join(outDir, 'mermaid.min.js'));
+    for (const name of attachments) copyFileSync(join(docs, name), join(outDir, name));
     makeReadableFromFiles(outDir, join(here, '..'), miniSearch);
   },
 };

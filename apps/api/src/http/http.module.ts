@@ -10,9 +10,11 @@ import { RateLimitGuard } from './access/rate-limit.guard';
 import { RateLimits } from './access/rate-limits';
 import { CallClasses } from './access/call-classes';
 import { ErrorFilter } from './error.filter';
-import { contextOf, pathOf } from './request-context';
+import { pathOf } from './request-context';
 import { Config, Log } from '../tokens';
 import { ReaderWatch } from './streaming/reader-watch';
+
+type RoutedMessage = IncomingMessage & { readonly originalUrl?: string };
 
 /** The parts that apply to every request. */
 @Module({
@@ -54,10 +56,12 @@ function accessLog(logger: Logger): Params {
       logger,
       useLevel: 'debug',
       quietReqLogger: true,
-      genReqId: (message) => contextOf(message).requestId,
       serializers: {
-        // A query can have a key.
-        req: ({ method, url }: IncomingMessage) => ({ method, url: pathOf(url) }),
+        // A query can have a key. Within a middleware `url` lacks what its route has matched.
+        req: ({ method, url, originalUrl = url }: RoutedMessage) => ({
+          method,
+          url: pathOf(originalUrl),
+        }),
         res: ({ statusCode }: ServerResponse) => ({ statusCode }),
       },
       wrapSerializers: false,

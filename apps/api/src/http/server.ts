@@ -35,6 +35,7 @@ export function createAdapter(
 ): FastifyAdapter {
   const adapter = new FastifyAdapter({
     logger: false,
+    genReqId: (message: IncomingMessage) => contextOf(message).requestId,
     // FastAPI serves no HEAD routes.
     exposeHeadRoutes: config.dialect === 'openai',
     return503OnClosing: false,

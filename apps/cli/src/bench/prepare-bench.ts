@@ -60,7 +60,9 @@ export async function prepareBench(flags: BenchFlags, stop: AbortSignal): Promis
       ...facts.notes,
       ...loaded.notes,
       ...(isWritten && !found.isConfirmed
-        ? ['The server has no /tokenize. Prompt lengths are measured with o200k_base.']
+        ? [
+            `The server has no /tokenize for ${facts.model}. Prompt lengths are measured with o200k_base.`,
+          ]
         : []),
     ],
   };
