@@ -107,7 +107,8 @@ describe('the guide', () => {
   });
 
   it('is not built when its generator cannot be installed', async () => {
-    for (const path of ['packages/docs-site/build.mjs', 'scripts/failed-command.mjs']) {
+    const site = ['build.mjs', 'guide.mjs'].map((name) => join('packages', 'docs-site', name));
+    for (const path of [...site, join('scripts', 'failed-command.mjs')]) {
       cpSync(join(ROOT, path), join(folder, 'tree', path));
     }
     program('npm', `echo 'npm error code EAI_AGAIN' >&2; exit 1`);

@@ -130,9 +130,9 @@ describe('a cluster of processes whose engines change', () => {
       const answers = load(target, 60);
       await untilRunning(target, 20);
       const leaving = [await firstOf(target, 'decode'), await firstOf(target, 'prefill')];
-      for (const { engineId: id } of leaving) {
+      for (const { engineId: id, name } of leaving) {
         const answer = await admin(target, 'DELETE', `/${id}`);
-        expect(answer).toEqual({ status: 202, body: { id, state: 'draining' } });
+        expect(answer).toEqual({ status: 202, body: { id, name, state: 'draining' } });
       }
       await expectWhole(answers);
       await untilState(target, 'decode ready, prefill ready');
@@ -149,9 +149,9 @@ describe('a cluster of processes whose engines change', () => {
     const target = await shape({ prefill: 2, decode: 1 });
     const answers = load(target, 40);
     await untilRunning(target, 10);
-    const { engineId: id, pid } = await firstOf(target, 'prefill');
+    const { engineId: id, name, pid } = await firstOf(target, 'prefill');
     const answer = await admin(target, 'POST', `/${id}/role`, { role: 'decode' });
-    expect(answer.body).toEqual({ id, state: 'draining', becomes: 'decode' });
+    expect(answer.body).toEqual({ id, name, state: 'draining', becomes: 'decode' });
     await expectWhole(answers);
     await untilState(target, 'decode ready, decode ready, prefill ready');
     const changed = (await target.engines()).find((each) => each.pid === pid);
@@ -198,14 +198,14 @@ describe('a cluster of processes whose engines change', () => {
     const more = load(target, 40);
     await untilRunning(target, 20);
     const second = (await target.engines()).find(({ dataParallel }) => dataParallel?.rank === 1)!;
-    const leaving = second.dataParallel!.replicaId;
+    const { replicaId: id, replicaName: name } = second.dataParallel!;
     const answer = await admin(target, 'DELETE', `/${second.engineId}`);
-    expect(answer).toEqual({ status: 202, body: { id: leaving, state: 'draining' } });
+    expect(answer).toEqual({ status: 202, body: { id, name, state: 'draining' } });
     await expectWhole(answers);
     await expectWhole(more);
     await untilState(target, [rank, rank].join(', '));
     for (const engine of await target.engines()) {
-      expect(engine.dataParallel?.replicaId).not.toBe(leaving);
+      expect(engine.dataParallel?.replicaId).not.toBe(id);
       expect(engine.pid).not.toBe(second.pid);
     }
     await target.untilAtRest();
