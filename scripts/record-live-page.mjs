@@ -48,6 +48,7 @@ const BEFORE_MS = 40_000;
 const LENGTH_MS = 10_000;
 /** After the page changes its size, in wall ms. */
 const SETTLING_MS = 2_000;
+const READY_WITHIN_MS = 120_000;
 const FRAMES_PER_S = 10;
 /** Wall ms between two frames. */
 const FRAME_MS = 1000 / FRAMES_PER_S / SPEEDUP;
@@ -108,15 +109,18 @@ async function freePort() {
 }
 
 async function ready() {
-  for (;;) {
+  const endMs = performance.now() + READY_WITHIN_MS;
+  while (performance.now() < endMs) {
     if (cluster.exitCode !== null) throw new Error(`The cluster ended: ${cluster.exitCode}.`);
-    const isReady = await fetch(`${address}/v1/models`).then(
+    const signal = globalThis.AbortSignal.timeout(READY_WITHIN_MS);
+    const isReady = await fetch(`${address}/v1/models`, { signal }).then(
       ({ ok }) => ok,
       () => false,
     );
     if (isReady) return;
     await sleep(200);
   }
+  throw new Error(`The cluster was not ready within ${READY_WITHIN_MS} ms.`);
 }
 
 /** The frames as PNG, each with the time in ms for which it is shown. */

@@ -54,8 +54,9 @@ export class LanesView {
       const lane = this.lanes.get(engine.id) ?? this.add(engine);
       lane.show(engine);
     }
+    const present = new Set(engines.map(({ id }) => id));
     for (const [id, lane] of this.lanes) {
-      if (engines.some((engine) => engine.id === id)) continue;
+      if (present.has(id)) continue;
       lane.element.remove();
       this.lanes.delete(id);
     }

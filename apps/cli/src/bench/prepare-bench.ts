@@ -61,7 +61,8 @@ export async function prepareBench(flags: BenchFlags, stop: AbortSignal): Promis
       ...loaded.notes,
       ...(isWritten && !found.isConfirmed
         ? [
-            `The server has no /tokenize for ${facts.model}. Prompt lengths are measured with o200k_base.`,
+            `The server has no /tokenize for ${facts.model}. ` +
+              'Prompt lengths are measured with o200k_base.',
           ]
         : []),
     ],

@@ -1,16 +1,7 @@
-import type { ClusterScenario, EnginePool } from '@baton/simulation';
 import { RangeGuard, type StepTimeModel } from '@baton/step-time';
-import { WorkloadBuilder } from '@baton/workload';
 import { describe, expect, it } from 'vitest';
+import { POOL, SCENARIO } from '../../test/one-engine';
 import { performTask, TOLERANCE } from './plan-task';
-
-const WORKLOAD = (() => {
-  const builder = new WorkloadBuilder({ contentBlockTokens: 16 });
-  for (let i = 0; i < 200; i++) {
-    builder.add({ arrivalUs: i * 1e6, promptTokens: 100, outputTokens: 10 });
-  }
-  return builder.build();
-})();
 
 /** Measured to one decoding sequence. */
 const MODEL: StepTimeModel = {
@@ -23,45 +14,16 @@ const MODEL: StepTimeModel = {
 };
 const WARNINGS: unknown[] = [];
 
-const POOL: EnginePool = {
-  role: 'aggregated',
-  count: 1,
-  gpus: 1,
-  kvBytesPerToken: 1,
-  startupUs: 0,
-  link: { bytesPerSecond: 1e9, baseLatencyUs: 0, ports: 1 },
-  options: {
-    maxNumSeqs: 8,
-    maxNumBatchedTokens: 128,
-    blockSize: 16,
-    numBlocks: 1_000,
-    maxModelLen: 1_000,
-    longPrefillTokenThreshold: 0,
-    seed: 0,
-    schedulingPolicy: 'fcfs',
-    enablePrefixCaching: true,
-    enableChunkedPrefill: true,
-    warmupPenaltyPercent: 0,
-    warmupSteps: 0,
-    stepTime: new RangeGuard(MODEL, { refuse: false, report: (one) => WARNINGS.push(one) }),
-  },
-};
-const SCENARIO: ClusterScenario = {
-  pools: [POOL],
-  changes: [],
-  workload: WORKLOAD,
-  kvLeaseUs: 30e6,
-  maxRuns: 3,
-  seed: 0,
-  placement: { prefill: 'pull', decode: 'pull', decodeChoice: 'late', disaggregationThreshold: 0 },
-  maxWaitingRequests: Infinity,
-  maxConcurrency: Infinity,
-  leap: true,
-};
+const STEP_TIME = new RangeGuard(MODEL, { refuse: false, report: (one) => WARNINGS.push(one) });
+const GUARDED = { ...POOL, options: { ...POOL.options, stepTime: STEP_TIME } };
 const OPTIONS = { target: { slo: { ttft: 200_000 }, attainment: 0.9 }, seed: 0 };
 
 function perform(kind: 'search' | 'measure', rate: number) {
-  return performTask(SCENARIO, { kind, rate, tolerance: TOLERANCE }, OPTIONS);
+  return performTask(
+    { ...SCENARIO, pools: [GUARDED] },
+    { kind, rate, tolerance: TOLERANCE },
+    OPTIONS,
+  );
 }
 
 describe('the steps outside of the measured range of a task', () => {

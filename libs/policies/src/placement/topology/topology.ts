@@ -1,3 +1,5 @@
+import { ROLE_LETTERS } from '@baton/kernel';
+
 /** The role of an engine in the cluster, and the queue that feeds it. */
 export type EngineRole = 'prefill' | 'decode' | 'aggregated';
 
@@ -72,12 +74,10 @@ export function parseEngines(text: string): Topology {
 
 /** The canonical spelling: prefill, decode, aggregated; roles without an engine are left out. */
 export function formatTopology(topology: Topology): string {
-  const parts = [
-    [topology.prefill, 'P'],
-    [topology.decode, 'D'],
-    [topology.aggregated, 'A'],
-  ] as const;
-  return parts.map(([count, letter]) => (count > 0 ? `${count}${letter}` : '')).join('');
+  const roles = ['prefill', 'decode', 'aggregated'] as const;
+  return roles
+    .map((role) => (topology[role] > 0 ? `${topology[role]}${ROLE_LETTERS[role]}` : ''))
+    .join('');
 }
 
 function refuseUnusable({ prefill, decode, aggregated }: Topology, text: string): void {
