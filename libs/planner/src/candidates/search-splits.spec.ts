@@ -105,6 +105,18 @@ describe('the search for the best split', () => {
     ]);
   });
 
+  it('has one figure for a split, however many tables name it', async () => {
+    const asked: string[] = [];
+    const run: RunTasks = (stage, tasks) => {
+      const whole = tasks.filter(({ kind, piece }) => kind === 'search' && piece.kind === 'whole');
+      asked.push(...whole.map(({ cluster }) => JSON.stringify(cluster)));
+      return runAll(stage, tasks, undefined);
+    };
+    const { settings } = await search({}, run);
+    expect(settings.map((row) => candidateName(row.split))).toContain('4A');
+    expect(asked.filter((cluster, i) => asked.indexOf(cluster) < i)).toEqual([]);
+  });
+
   it('tries the finalists in windows', async () => {
     const { winner, contenders } = await search();
     expect(winner.windows).toEqual(Array.from({ length: 8 }, () => 35));
