@@ -60,9 +60,9 @@ describe('the engines of a worker', () => {
     expect(() => share(150, 2)).not.toThrow();
     expect(() => share(500, 8)).not.toThrow();
     expect(() => share(500, 2)).toThrow(
-      '1000 engines on this machine are up to 500 in one worker; with a broker a worker can have ' +
-        '150. Add --broker in-process, which has room for them in one process, or use a machine ' +
-        'with 7 cores or more.',
+      'This machine would run 500 of the 1000 engines in one worker, and a worker with a broker ' +
+        'can have 150. Add --broker in-process, which runs all of them in one process, or use a ' +
+        'machine with 7 cores or more.',
     );
   });
 });

@@ -91,9 +91,9 @@ export function checkEngineShare(specs: readonly Pick<ProcessSpec, 'config'>[]):
   if (most <= MOST_ENGINES) return;
   const all = counts.reduce((sum, count) => sum + count, 0);
   throw new UsageError(
-    `${all} engines on this machine are up to ${most} in one worker; with a broker a worker can ` +
-      `have ${MOST_ENGINES}. Add --broker in-process, which has room for them in one process, or ` +
-      `use a machine with ${Math.ceil(all / MOST_ENGINES)} cores or more.`,
+    `This machine would run ${most} of the ${all} engines in one worker, and a worker with a ` +
+      `broker can have ${MOST_ENGINES}. Add --broker in-process, which runs all of them in one ` +
+      `process, or use a machine with ${Math.ceil(all / MOST_ENGINES)} cores or more.`,
   );
 }
 
