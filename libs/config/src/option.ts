@@ -1,6 +1,9 @@
 /** Unit of a time without a unit. */
 export type DurationUnit = 'ms' | 's';
 
+/** Unit of a time, and its clock: wall time, or simulated time, which `speedup` divides. */
+type TimeUnit = DurationUnit | `${DurationUnit}, simulated`;
+
 /** Whole numbers by column, of rows that the user names. */
 export type NumberTable = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
@@ -154,7 +157,7 @@ export function optionalNumber(range: OptionRange, notes: OptionNotes): Option<n
 export function duration(
   fallback: number,
   range: OptionRange,
-  notes: OptionNotes & { readonly unit: DurationUnit },
+  notes: OptionNotes & { readonly unit: TimeUnit },
 ): Option<number> {
   return { ...notes, form: durationForm(range, notes.unit), default: fallback };
 }
@@ -163,20 +166,21 @@ export function duration(
 export function durationByCause(
   causes: readonly string[],
   range: OptionRange,
-  notes: OptionNotes & { readonly unit: DurationUnit },
+  notes: OptionNotes & { readonly unit: TimeUnit },
 ): Option<number | TimeByCause> {
   return { ...notes, form: { ...durationForm(range, notes.unit), causes }, default: 0 };
 }
 
 export function optionalDuration(
   range: OptionRange,
-  notes: OptionNotes & { readonly unit: DurationUnit },
+  notes: OptionNotes & { readonly unit: TimeUnit },
 ): Option<number | undefined> {
   return { ...notes, form: durationForm(range, notes.unit), default: undefined };
 }
 
-function durationForm([min, max]: OptionRange, unit: DurationUnit) {
-  return { kind: 'number' as const, min, max, duration: unit };
+function durationForm([min, max]: OptionRange, unit: TimeUnit) {
+  const duration: DurationUnit = unit.startsWith('ms') ? 'ms' : 's';
+  return { kind: 'number' as const, min, max, duration };
 }
 
 export function toggle(fallback: boolean, notes: OptionNotes): Option<boolean> {

@@ -108,7 +108,7 @@ export function expectation(form: ValueForm): string {
     case 'document':
       return `a structure like ${form.like}`;
     case 'table':
-      return `a table of rows with ${form.columns.join(' and ')}, each an integer from 1`;
+      return `a table of rows with any of ${form.columns.join(', ')}, each an integer from 1`;
     case 'integer':
       return `an integer ${rangeInWords(form.min, form.max)}`;
     case 'number': {

@@ -332,7 +332,7 @@ export const ERRORS = {
     'Too many live pages are open. Close one and reload.',
   ),
   engine_error: internal('engine_error', 'Internal server error'),
-  /** An injected fault; status, types and message are those of the fault (libs/faults). */
+  /** An injected fault; status, types and message are those of the fault (`faults/`). */
   injected_fault: internal('injected_fault', 'Internal server error'),
   /** The runs that a request may take are used up. */
   attempts_exhausted: internal(

@@ -27,7 +27,10 @@ const ROWS = {
     value: 'name',
     help: 'Model in the requests (default: the first of /v1/models).',
   },
-  extraBody: { value: 'json', help: 'More fields of all requests, such as {"temperature": 0}.' },
+  extraBody: {
+    value: 'json',
+    help: 'Additional fields of every request, for example {"temperature": 0}.',
+  },
   noIgnoreEos: { help: 'Do not request exact output lengths, for servers that refuse them.' },
   requestTimeout: { value: 's', help: 'Time limit of one request, in seconds (default: 120).' },
   quick: { help: 'Measure a small grid in three rounds, and a short load.' },

@@ -87,7 +87,8 @@ export function addPlanOptions(command: Command): void {
   );
   flag(
     '--budget <time>',
-    'Longest time of the search, for example 2m; the result says what was cut short.',
+    'Maximum time of the search, for example 2m; the result says what was cut short (default: no ' +
+      'limit).',
   );
   flag('--threads <n>', 'Threads for simulation; no effect on the result (default: one per core).');
   flag(

@@ -46,7 +46,7 @@ export function addReplayOptions(command: Command): void {
   flag('--tp <n>', 'Short for --tensor-parallel-size.');
   flag(
     '--concurrency <n>',
-    'Most requests that clients have under way, as a closed loop (default: no limit).',
+    'Closed loop: maximum number of requests that clients have under way (default: no limit).',
   );
   flag(
     '--think-time <time>',

@@ -16,10 +16,10 @@ export const LIMIT_COLUMNS = ['limit_requests_per_minute', 'limit_tokens_per_min
 export const ACCESS = {
   apiKey: list([], {
     help:
-      'Key that a request must carry as Authorization: Bearer KEY below /v1, /v2, /inference ' +
-      'and /cohere; repeat the flag for several. Each key is a separate tenant unless ' +
-      'api_keys_file names it. Flags are visible in the list of processes; BATON_API_KEY and ' +
-      'api_key_file are not.',
+      'Key that a request must carry as Authorization: Bearer KEY at paths that begin with /v1, ' +
+      '/v2, /inference, /generate or /cohere; repeat the flag for several. Each key is a ' +
+      'separate tenant unless api_keys_file names it. Flags are visible in the list of ' +
+      'processes; BATON_API_KEY and api_key_file are not.',
     alsoEnv: ['VLLM_API_KEY'],
     isSecret: true,
   }),

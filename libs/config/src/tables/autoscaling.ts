@@ -27,13 +27,13 @@ export const AUTOSCALING = {
   }),
   scaleInterval: duration(15, [0.1, 86_400], {
     help: 'Time between two decisions of the autoscaler.',
-    unit: 's',
+    unit: 's, simulated',
   }),
   scaleMetricsAge: duration(0, [0, 3_600], {
     help:
       'Age of the newest metrics that the autoscaler sees, at most 1,000 intervals; 0 = current ' +
       'ones.',
-    unit: 's',
+    unit: 's, simulated',
   }),
 } as const;
 

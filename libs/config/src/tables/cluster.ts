@@ -96,7 +96,7 @@ export const CLUSTER = {
   /** A number or `auto`; see `apiProcessesOf`. */
   apiProcesses: text('1', {
     pattern: /^(auto|[1-9]|[1-5]\d|6[0-4])$/,
-    like: '2',
+    like: 'auto, or a number from 1 to 64',
     help:
       'Number of API processes that share the port of the API, 1 to 64, or auto: one for every ' +
       'two cores. Metrics, load and live page show all of them together.',

@@ -88,7 +88,7 @@ export const ENGINE = {
   }),
   kvPoolLatency: optionalDuration([0, 3_600_000], {
     help: 'Time until the first byte of a fetch arrives, for each engine that is read from.',
-    unit: 'ms',
+    unit: 'ms, simulated',
     unset: 'that of link',
   }),
   /** `kvcache_balancing_threshold` of the Mooncake paper, which gives it no value. */
@@ -242,11 +242,11 @@ export const ENGINE = {
   /** Simulated seconds. */
   startupDuration: durationByCause(STARTUP_CAUSES, [0, 86_400], {
     help:
-      'Simulated time that an engine loads before it takes work, as a real engine loads ' +
-      'weights. It may be a sum of causes (image-pull=20s,weights=35s,warm-up=5s), which ' +
-      'reports and metrics show one by one. weights-from-peer=8s replaces weights while ' +
-      'another engine of the role is ready.',
-    unit: 's',
+      'Time that an engine loads before it takes work, as a real engine loads weights. It may ' +
+      'be a sum of causes (image-pull=20s,weights=35s,warm-up=5s), which reports and metrics ' +
+      'show one by one. weights-from-peer=8s replaces weights while another engine of the role ' +
+      'is ready.',
+    unit: 's, simulated',
   }),
   warmStart: optionalChoice(['peer'], {
     help:

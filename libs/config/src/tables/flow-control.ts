@@ -54,6 +54,6 @@ export const FLOW_CONTROL = {
   }),
   flowControlTimeout: duration(60, [0.001, 86_400], {
     help: 'Maximum wait of a request in the queues of the API; then it gets 503 with Retry-After.',
-    unit: 's',
+    unit: 's, simulated',
   }),
 } as const;

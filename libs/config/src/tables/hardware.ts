@@ -87,7 +87,7 @@ export const HARDWARE = {
     help:
       'Link that carries KV blocks from prefill to decode, and tokens between ranks on ' +
       'different nodes: nvlink, infiniband-ndr, infiniband-hdr, roce-400g, roce-200g, 100gbe, ' +
-      '25gbe, pcie.',
+      '25gbe, pcie, pcie5.',
   }),
   /** Longest prompt plus output. */
   maxModelLen: optionalInteger([16, 16_777_216], {

@@ -54,7 +54,7 @@ export const STEP_TIME = {
     help:
       'Engine overhead added to each step of composed, calibrated and roofline (scheduling, ' +
       'sampling, launch).',
-    unit: 'ms',
+    unit: 'ms, simulated',
     unset: "the model's documented residual",
   }),
   mixedDecodeFactor: optionalNumber([1, 100], {
@@ -94,31 +94,31 @@ export const STEP_TIME = {
   }),
   timeToFirstToken: duration(0, MILLISECONDS, {
     help: 'With step_time constant: duration of a step with a prompt of any length.',
-    unit: 'ms',
+    unit: 'ms, simulated',
   }),
   timeToFirstTokenStdDev: duration(0, MILLISECONDS, {
     help: 'Standard deviation of time_to_first_token; samples stay within 70 % of the mean.',
-    unit: 'ms',
+    unit: 'ms, simulated',
   }),
   interTokenLatency: duration(0, MILLISECONDS, {
     help: 'With step_time constant or per-token: time between two tokens of a sequence.',
-    unit: 'ms',
+    unit: 'ms, simulated',
   }),
   interTokenLatencyStdDev: duration(0, MILLISECONDS, {
     help: 'Standard deviation of inter_token_latency.',
-    unit: 'ms',
+    unit: 'ms, simulated',
   }),
   prefillOverhead: duration(0, MILLISECONDS, {
     help: 'With step_time per-token: fixed part of the time of a prompt.',
-    unit: 'ms',
+    unit: 'ms, simulated',
   }),
   prefillTimePerToken: duration(0, MILLISECONDS, {
     help: 'With step_time per-token: time per prompt token that is not in the prefix cache.',
-    unit: 'ms',
+    unit: 'ms, simulated',
   }),
   prefillTimeStdDev: duration(0, MILLISECONDS, {
     help: 'With step_time per-token: standard deviation of the time of a prompt.',
-    unit: 'ms',
+    unit: 'ms, simulated',
   }),
   timeFactorUnderLoad: number(1, [1, 1_000], {
     help:
@@ -128,12 +128,12 @@ export const STEP_TIME = {
   /** Replaces base latency plus bytes over bandwidth. */
   kvCacheTransferLatency: optionalDuration(MILLISECONDS, {
     help: 'Time of a KV transfer of any size.',
-    unit: 'ms',
+    unit: 'ms, simulated',
     unset: 'computed from link, missing bytes and active transfers',
   }),
   kvCacheTransferTimePerToken: optionalDuration(MILLISECONDS, {
     help: 'Time of a KV transfer per transferred token.',
-    unit: 'ms',
+    unit: 'ms, simulated',
     unset: 'computed from link, missing bytes and active transfers',
   }),
   kvHandshakeTime: duration(0, MILLISECONDS, {
@@ -141,7 +141,7 @@ export const STEP_TIME = {
       'Duration of the first contact between an engine and another from which it fetches KV; ' +
       'reads wait until it ends. 0.2 s to 2 s were measured with NIXL ' +
       '(docs/kv-transfer-links.md), too wide a range for a default other than 0.',
-    unit: 'ms',
+    unit: 'ms, simulated',
   }),
   kvDescriptorTime: number(0, [0, 1_000_000], {
     help:
@@ -149,6 +149,6 @@ export const STEP_TIME = {
       'layer, for K and for V. About 2.4 was measured where none could be merged ' +
       "(docs/kv-transfer-links.md). The default is 0, because the link's latency includes the " +
       'posting of typical transfers.',
-    unit: 'µs',
+    unit: 'µs, simulated',
   }),
 } as const;

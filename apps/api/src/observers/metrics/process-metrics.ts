@@ -25,7 +25,7 @@ export class ProcessMetrics {
     this.addConnections();
     readNumber(registry, {
       name: 'baton:api_live_sequences',
-      help: 'Sequences under way at this front.',
+      help: 'Sequences under way, in all API processes.',
       type: 'gauge',
       read: () => this.sequences.size,
     });
@@ -34,27 +34,27 @@ export class ProcessMetrics {
   private addLoop(): void {
     readNumber(this.registry, {
       name: 'baton:api_event_loop_lag_seconds',
-      help: 'How late the event loop of the front ran at most in the last 30 to 60 s.',
+      help: 'How late the event loop of the API ran at most in the last 30 to 60 s.',
       type: 'gauge',
       aggregator: 'max',
       read: () => this.transport.processClock.loopLagMs() / 1_000,
     });
     readNumber(this.registry, {
       name: 'baton:api_starved_seconds',
-      help: 'Longest recent pause of the front; it loses half of its weight in lateness_half_life.',
+      help: 'Longest recent pause of the API; it loses half of its weight in lateness_half_life.',
       type: 'gauge',
       aggregator: 'max',
       read: () => this.transport.processClock.latenessMs() / 1_000,
     });
     readNumber(this.registry, {
       name: 'baton:api_event_loop_turns_total',
-      help: 'Turns of the event loop of the front. It accepts one connection per turn and listening socket.',
+      help: 'Turns of the event loop of the API. It accepts one connection per turn and listening socket.',
       type: 'counter',
       read: () => performance.nodeTiming.uvMetricsInfo.loopCount,
     });
     readNumber(this.registry, {
       name: 'baton:api_event_loop_busy_seconds_total',
-      help: 'Time in which the event loop of the front did not wait for events.',
+      help: 'Time in which the event loop of the API did not wait for events.',
       type: 'counter',
       read: () => performance.eventLoopUtilization().active / 1_000,
     });
@@ -64,7 +64,7 @@ export class ProcessMetrics {
     const { registry, listeners } = this;
     readNumber(registry, {
       name: 'baton:api_connections_total',
-      help: 'Connections that the front accepted.',
+      help: 'Connections that the API accepted.',
       type: 'counter',
       read: () => listeners.arrivals.accepted,
     });

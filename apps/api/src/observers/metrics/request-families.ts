@@ -113,7 +113,7 @@ export function requestHistograms(registry: Registry, maxModelLen: number) {
     ),
     firstTokenOverhead: family(
       'baton:request_overhead_seconds',
-      'Wall time to the first token as the front sees it, less the simulated one.',
+      'Wall time to the first token as the API sees it, less the simulated one.',
       OVERHEAD_SECONDS,
     ),
     frameDelay: family(
