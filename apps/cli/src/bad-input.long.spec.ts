@@ -120,8 +120,12 @@ describe('bad input', () => {
       ['up', '--text-model', 'dataset', '--answers-path', 'no.jsonl'],
       'no.jsonl cannot be read: ENO',
     ],
+    [
+      ['up', '--output-length', 'histogram'],
+      'output_length histogram needs output_length_histogram.',
+    ],
     [['policy', 'new', ''], "'' is not a name for a policy. Use for example my-policy."],
-    [['policy', 'new'], 'policy new needs a module: `baton policy new my-policy`.'],
+    [['policy', 'new'], 'policy new needs a name: `baton policy new my-policy`.'],
     [['policy', 'test'], 'policy test needs a module: `baton policy test ./my-policy.mjs'],
     [['policy', 'ask', 'x'], 'policy ask uses a program on stdin and stdout. Remove x.'],
     [['policy', 'new', 'x', '--kind', 'y'], '--kind must be one of placement, decode-placement,'],

@@ -1,6 +1,6 @@
 import { configKeys, optionOf, type ConfigKey } from './config';
 import { fileName } from './names';
-import type { ValueForm } from './option';
+import type { ListForm, ValueForm } from './option';
 
 /** The JSON Schema of a configuration file, for editors and CI. */
 export function configSchema(): object {
@@ -33,8 +33,9 @@ function rowOf(columns: readonly string[]): object {
   };
 }
 
-function itemOf(choices: readonly string[] | undefined): object {
-  return choices === undefined ? { type: 'string', minLength: 1 } : { enum: choices };
+function itemOf({ choices, pattern }: ListForm): object {
+  if (choices !== undefined) return { enum: choices };
+  return { type: 'string', ...(pattern ? { pattern: pattern.source } : { minLength: 1 }) };
 }
 
 function typeOf(form: ValueForm): object {
@@ -51,7 +52,7 @@ function typeOf(form: ValueForm): object {
         ? { anyOf: [{ enum: form.choices }, { type: 'string', pattern: '\\.m?js$' }] }
         : { enum: form.choices };
     case 'list':
-      return { type: ['array', 'string'], items: itemOf(form.choices) };
+      return { type: ['array', 'string'], items: itemOf(form) };
     case 'document':
       return form.schema;
     case 'table':

@@ -141,6 +141,10 @@ describe('resolving', () => {
     ],
     [{ flags: { dialect: 'grpc' } }, "--dialect must be one of openai, vllm; 'grpc' is not."],
     [
+      { flags: { vllmVersion: '0.10' } },
+      "--vllm-version must be a text like 0.30, from 0.11 on; '0.10' is not.",
+    ],
+    [
       { flags: { dtype: 'float32' } },
       '--dtype must be one of auto, bfloat16, float16, half (types of 32 bits, float32 and ' +
         "float, are not simulated); 'float32' is not.",
@@ -154,6 +158,15 @@ describe('resolving', () => {
   ])('refuses %j in one sentence', (sources, message) => {
     expect(() => resolveConfig(sources)).toThrow(message);
   });
+
+  it.each(['recovery', 'recovery=loud', '=debug', 'Recovery=debug'])(
+    'refuses the level of a module as `%s`',
+    (level) => {
+      expect(() => resolveConfig({ flags: { logLevels: level } })).toThrow(
+        '--log-levels must be a text like recovery=debug, or a list of such texts',
+      );
+    },
+  );
 
   it('ignores variables that an orchestrator injects for a service named baton', () => {
     const env = { BATON_API_SERVICE_HOST: '10.0.0.1', BATON_API_PORT_8000_TCP: 'tcp://10.0.0.1' };

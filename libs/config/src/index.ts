@@ -47,6 +47,7 @@ export { isScaled } from './tables/autoscaling';
 export { DRAFT_TOKENS_MAX, STARTUP_CAUSES } from './tables/engine';
 export { LOG_LEVELS } from './tables/process';
 export { CHAT_TEMPLATES } from './tables/text';
+export { lengthHistogramOf, type LengthRange } from './length-histogram';
 export { textFilesOf, type TextFiles } from './text-files';
 export { type Certificate, readAuthorities, readCertificate } from './tls/certificate';
 export { transportTimes } from './transport-times';

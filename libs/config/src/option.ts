@@ -20,6 +20,14 @@ export function isModulePath(given: string): given is ModulePath {
 /** A time by its causes: `image-pull=20s,weights=35s`. */
 export type TimeByCause = `${string}=${string}`;
 
+export interface ListForm {
+  readonly kind: 'list';
+  readonly choices?: readonly string[];
+  /** Of each text. */
+  readonly pattern?: RegExp;
+  readonly like?: string;
+}
+
 /** The notation of a value and the allowed values. */
 export type ValueForm =
   | { readonly kind: 'text'; readonly pattern?: RegExp; readonly like?: string }
@@ -42,7 +50,7 @@ export type ValueForm =
       readonly orModule?: boolean;
     }
   /** A list. As a flag, it is repeated or given once as a JSON array. */
-  | { readonly kind: 'list'; readonly choices?: readonly string[] }
+  | ListForm
   /** A table. As a flag, it is a JSON object. */
   | { readonly kind: 'table'; readonly columns: readonly string[] }
   /** A structure with its own rules, kept as JSON text. As a flag: that text. */
@@ -192,8 +200,8 @@ export function optionalToggle(notes: OptionNotes): Option<boolean | undefined> 
 }
 
 /** Texts, none of them empty. */
-export function list(fallback: readonly string[], notes: OptionNotes): Option<readonly string[]> {
-  return { ...notes, form: { kind: 'list' }, default: fallback };
+export function list(fallback: readonly string[], notes: TextNotes): Option<readonly string[]> {
+  return { ...notes, form: { ...textForm(notes), kind: 'list' }, default: fallback };
 }
 
 /** Texts, none of them empty; without any, the option is unset. */

@@ -1,6 +1,7 @@
 import { isObject, parseDuration } from '@baton/kernel';
 import {
   isModulePath,
+  type ListForm,
   type NumberTable,
   type Option,
   type OptionValue,
@@ -102,9 +103,10 @@ export function expectation(form: ValueForm): string {
     case 'choice':
       return `one of ${form.choices.join(', ')}${form.orModule === true ? OR_MODULE : ''}`;
     case 'list':
-      return form.choices === undefined
+      if (form.choices !== undefined) return `a list of ${form.choices.join(', ')}`;
+      return form.like === undefined
         ? 'a text or a list of texts'
-        : `a list of ${form.choices.join(', ')}`;
+        : `a text like ${form.like}, or a list of such texts`;
     case 'document':
       return `a structure like ${form.like}`;
     case 'table':
@@ -166,8 +168,8 @@ function isOwn({ orModule = false }: { readonly orModule?: boolean }, given: str
   return orModule && isModulePath(given);
 }
 
-function isChosen({ choices }: { readonly choices?: readonly string[] }, item: string): boolean {
-  return choices === undefined || choices.includes(item);
+function isChosen({ choices, pattern }: ListForm, item: string): boolean {
+  return (choices?.includes(item) ?? true) && (pattern?.test(item) ?? true);
 }
 
 function isText(given: unknown): given is string {

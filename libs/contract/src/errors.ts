@@ -303,6 +303,10 @@ export const ERRORS = {
   queue_full: overloaded(
     'The server is overloaded: its queue of waiting requests is full. Please retry later.',
   ),
+  /** `max_websockets`. */
+  too_many_websockets: overloaded(
+    'The server is overloaded: too many WebSocket connections are open. Please retry later.',
+  ),
   /** `admission_slo_ttft`: the first token would come too late. */
   slo_unattainable: overloaded(
     'The server is overloaded: the first token would come after its TTFT limit. Please retry ' +

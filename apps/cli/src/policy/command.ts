@@ -49,8 +49,13 @@ async function run(action: string, modules: string[], given: GivenReplayFlags): 
     throw new UsageError(`<action> must be new, test or ask; '${action}' is not.`);
   }
   if (modules.length === 0) {
-    const example = action === 'new' ? 'my-policy' : './my-policy.mjs --trace azure-code-2023';
-    throw new UsageError(`policy ${action} needs a module: \`baton policy ${action} ${example}\`.`);
+    const [what, example] =
+      action === 'new'
+        ? ['name', 'my-policy']
+        : ['module', './my-policy.mjs --trace azure-code-2023'];
+    throw new UsageError(
+      `policy ${action} needs a ${what}: \`baton policy ${action} ${example}\`.`,
+    );
   }
   const { KINDS_OF_POLICIES, policyKindNamed } = await import('./policy-kinds');
   const chosen = policyKindNamed(String(kind));

@@ -175,7 +175,10 @@ describe('baton replay', () => {
     ],
     [['--gpu', '{memory_gib: 80}'], "GPU fields cannot be used: it has no 'memory_gb_per_s'."],
     [['--gpu', './absent.yaml'], 'gpu ./absent.yaml does not exist.'],
-    [['--vllm-version', 'old'], "vllm_version must be a version of vLLM such as 0.30, not 'old'."],
+    [
+      ['--vllm-version', 'old'],
+      "--vllm-version must be a text like 0.30, from 0.11 on; 'old' is not.",
+    ],
   ])('refuses %j with the valid values', async (flags, sentence) => {
     const { exitCode, stderr } = await replay(...RANDOM, ...CLUSTER, ...flags);
     expect(exitCode).toBe(2);

@@ -182,7 +182,8 @@ async function printResult(outcome: Outcome): Promise<void> {
   const { prepared, flags, run, summary, steps, compared, shadow } = outcome;
   const { config, loaded } = prepared;
   const title = `Replay of ${loaded.source.name} on ${config.topology}`;
-  const subtitle = `${config.model}, ${config.gpu}, ${summary.gpus} GPUs, seed ${config.seed}`;
+  const gpus = summary.gpus === 1 ? '1 GPU' : `${summary.gpus} GPUs`;
+  const subtitle = `${config.model}, ${config.gpu}, ${gpus}, seed ${config.seed}`;
   const beside = { comparison: compared?.comparison, shadow: shadow?.summary() };
   if (flags.json) process.stdout.write(summaryJson(summary, beside));
   else {

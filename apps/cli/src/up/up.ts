@@ -9,6 +9,7 @@ import {
   readApiKeys,
   readCertificate,
   resolveConfig,
+  lengthHistogramOf,
   textFilesOf,
   withStart,
 } from '@baton/config';
@@ -63,6 +64,7 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   readApiKeys(resolved);
   readAdminKey(resolved);
   textFilesOf(resolved);
+  if (resolved.outputLength === 'histogram') lengthHistogramOf(resolved);
   // The library for changes is loaded only when there are some.
   const changes = resolved.changes === undefined ? [] : configuredChanges(resolved);
   checkEngines(resolved, withScheduledChanges(engines, changes));

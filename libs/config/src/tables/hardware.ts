@@ -101,6 +101,8 @@ export const HARDWARE = {
       'and a trial step becomes KV blocks.',
   }),
   vllmVersion: text('0.30', {
+    pattern: /^0\.(1[1-9]|[2-9]\d|[1-9]\d\d)(\.\d+)?$/,
+    like: '0.30, from 0.11 on',
     help:
       'Version of vLLM to model, 0.11 or later. It decides how GPU memory is divided, the ' +
       'default of async_scheduling, and when blocks in use are freed.',

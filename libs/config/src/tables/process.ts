@@ -13,6 +13,8 @@ export const PROCESS = {
     help:
       'Level of one module of a process, as module=level (recovery=debug, engine=trace). Log ' +
       'lines name their module. May be repeated.',
+    pattern: new RegExp(`^[a-z][a-z-]*=(${LOG_LEVELS.join('|')})$`),
+    like: 'recovery=debug',
   }),
   /** Address of a worker process's own /health and /metrics. */
   workerHost: text('127.0.0.1', {

@@ -1,6 +1,6 @@
-import { type BatonConfig, UsageError } from '@baton/config';
+import { type BatonConfig, lengthHistogramOf, UsageError } from '@baton/config';
 import { unreachable } from '@baton/kernel';
-import { buildLengthModel, type LengthBucket, type LengthModel } from '@baton/workload';
+import { buildLengthModel, type LengthModel } from '@baton/workload';
 
 /**
  * The natural length of answers by the configuration.
@@ -27,7 +27,7 @@ export function lengthModelOf(config: BatonConfig, datasetTokens?: Int32Array): 
         max,
       });
     case 'histogram':
-      return buildLengthModel({ kind: 'histogram', buckets: bucketsOf(config) });
+      return buildLengthModel({ kind: 'histogram', buckets: lengthHistogramOf(config) });
     case 'dataset':
       if (datasetTokens !== undefined) {
         return buildLengthModel({ kind: 'empirical', tokens: datasetTokens });
@@ -47,17 +47,4 @@ export function reasoningLengthModelOf(config: BatonConfig): LengthModel {
   const isByMean = outputLength !== 'histogram' && outputLength !== 'dataset';
   const kind = isByMean ? outputLength : 'lognormal';
   return lengthModelOf({ ...config, outputLength: kind, outputLengthMean });
-}
-
-function bucketsOf({ outputLengthHistogram: text }: BatonConfig): LengthBucket[] {
-  if (text === undefined) {
-    throw new UsageError('output_length histogram needs output_length_histogram.');
-  }
-  return text.split(',').map((bucket) => {
-    const [min = 0, max = 0, weight = 0] = bucket.split(/[-:]/).map(Number);
-    if (min >= 1 && min <= max && weight > 0) return { min, max, weight };
-    throw new UsageError(
-      `output_length_histogram: '${bucket}' is not a range from 1 with a weight above 0.`,
-    );
-  });
 }

@@ -15,7 +15,7 @@ import { secondsIn, WrittenOptions } from './written-options';
 
 /** Tolerance of the kube-controller-manager: --horizontal-pod-autoscaler-tolerance. */
 const HPA_TOLERANCE = 0.1;
-const NAMES = 'hpa, keda, ratio, schedule, sla, sla-load, wva, wva-tokens, switch, oracle';
+const NAMES = 'hpa, keda, ratio, schedule, sla, sla-load, wva, wva-tokens, switch, oracle, random';
 /** Minimum interval in s, as for scale_interval. */
 const SHORTEST_INTERVAL = 0.1;
 const DEFAULT_TTFT_SECONDS = METRIC_FACTS.ttft.target;

@@ -32,9 +32,11 @@ export class ResponseSockets {
     });
   }
 
-  /** Throws `queue_full` when there are too many. */
+  /** @throws BatonError `too_many_websockets` */
   accept({ socket, head }: Upgrade, request: FastifyRequest, reply: FastifyReply): void {
-    if (this.server.clients.size >= this.config.maxWebsockets) throw new BatonError('queue_full');
+    if (this.server.clients.size >= this.config.maxWebsockets) {
+      throw new BatonError('too_many_websockets');
+    }
     reply.hijack();
     reply.raw.detachSocket(socket);
     this.server.handleUpgrade(request.raw, socket, head, (client) => {
