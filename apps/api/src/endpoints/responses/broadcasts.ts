@@ -110,8 +110,9 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
     const heard = new EventOrder(follower, after + 1);
     const { bus } = this.transport;
     const channel = channels.responseEvents(at.id);
-    const stop = await bus.subscribe(channel, (payload) => heard.take(payload.toString()));
+    let stop: Unsubscribe | undefined;
     try {
+      stop = await bus.subscribe(channel, (payload) => heard.take(payload.toString()));
       let found: string | undefined;
       let requestedFrom = -1;
       do {
@@ -131,7 +132,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
       heard.take(await this.views.events(found, heard.next - 1));
     } finally {
       follower.endStream();
-      await stop();
+      await stop?.();
     }
   }
 
