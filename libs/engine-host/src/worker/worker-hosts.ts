@@ -154,7 +154,17 @@ export class WorkerHosts {
     if (this.isStopping) return;
     const joining = Array.from({ length: count }, () => this.newEngine(role, parts));
     for (const engine of joining) this.engines.add(engine);
-    await Promise.all(joining.map((engine) => engine.start()));
+    await Promise.all(joining.map((engine) => this.start(engine)));
+  }
+
+  private async start(engine: EngineRanks): Promise<void> {
+    try {
+      await engine.start();
+    } catch (error) {
+      this.engines.delete(engine);
+      this.local.takeBack(engine);
+      throw error;
+    }
   }
 
   private newEngine(role: Stage, { setup, routing }: RoleParts): EngineRanks {
