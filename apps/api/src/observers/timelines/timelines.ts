@@ -127,25 +127,26 @@ export class Timelines implements RequestObserver {
     if (!isConnected) return undefined;
     const replyTo = channels.replies(randomUUID());
     const question: Question = { owner, id, replyTo };
+    let isOver = false;
     let timer: NodeJS.Timeout | undefined;
-    let unsubscribe: Unsubscribe | undefined;
+    let subscribed: Promise<Unsubscribe> | undefined;
     try {
       return await new Promise<RequestTimeline | undefined>((resolve, reject) => {
         timer = setTimeout(() => resolve(undefined), ANSWER_WITHIN_MS);
-        bus
-          .subscribe(replyTo, (payload) => resolve(parsed<RequestTimeline>(payload)))
-          .then((end) => {
-            unsubscribe = end;
-            bus.publish(channels.timelineQuestions, Buffer.from(JSON.stringify(question)));
-          })
-          .catch(reject);
+        subscribed = bus.subscribe(replyTo, (payload) => resolve(parsed(payload)));
+        subscribed.then(() => {
+          if (isOver) return;
+          bus.publish(channels.timelineQuestions, Buffer.from(JSON.stringify(question)));
+        }, reject);
       });
     } catch (error) {
       this.logger.debug({ err: error }, 'requesting a timeline from other processes failed');
       return undefined;
     } finally {
+      isOver = true;
       clearTimeout(timer);
-      await unsubscribe?.().catch(() => undefined);
+      // The broker may be slower than the question.
+      void subscribed?.then((end) => end()).catch(() => undefined);
     }
   }
 
