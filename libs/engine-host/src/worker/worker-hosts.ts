@@ -230,16 +230,16 @@ export class WorkerHosts {
   }
 
   private async newParts(role: Stage): Promise<RoleParts> {
-    const { config, transport } = this.options;
+    const { config, transport, log } = this.options;
     const given = engineSetup(config, role);
     checkExtrapolation(given, role, { everyBatch: true });
     const routerId = `${role}-${randomUUID().slice(0, 12)}`;
-    const onPolicyFault = faultReporter(transport, (message) => this.options.log.warn(message));
+    const onPolicyFault = faultReporter(transport, (message) => log.warn(message));
     const policyWatch = liveWatch(onPolicyFault);
     const options = watchedScheduling(given.options, policyWatch);
     const setup = { ...given, options };
     const { wall } = this;
-    const routing = buildRouting({ config, transport, routerId, role, wall, policyWatch });
+    const routing = buildRouting({ config, transport, routerId, role, wall, log, policyWatch });
     await routing.start();
     return { setup, routing };
   }

@@ -2,7 +2,7 @@ import { TransportUnavailable } from '@baton/transport';
 import { expect, it } from 'vitest';
 import type { Owned } from '../../http/access/tenant';
 import type { ReaderWatch } from '../../http/streaming/reader-watch';
-import type { Broker } from '../../tokens';
+import type { Broker, Log } from '../../tokens';
 import { Broadcasts, type Follower } from './broadcasts';
 import type { ResponseStore } from './response-store';
 import type { ResponseViews } from './response-views';
@@ -10,6 +10,7 @@ import type { ResponseViews } from './response-views';
 it('ends the stream of a follower that cannot be subscribed', async () => {
   const lost = (): Promise<never> => Promise.reject(new TransportUnavailable('no answer'));
   const broadcasts = new Broadcasts(
+    {} as Log,
     { bus: { subscribe: lost } } as unknown as Broker,
     {} as ResponseStore,
     {} as ResponseViews,
