@@ -173,7 +173,7 @@ function startOf(events: string, number: number): number {
 }
 
 /** Lets each event of a stream through once, in order: repeated and early events are left out. */
-export class EventOrder {
+class EventOrder {
   isOver = false;
 
   constructor(

@@ -59,11 +59,6 @@ export class PoolNode implements OnModuleInit, BeforeApplicationShutdown, OnAppl
     this.member = new KvPoolMember(terms, this.pool, OWN);
   }
 
-  /** Number of other engines whose memory is known. */
-  get knownPeers(): number {
-    return this.peers.size;
-  }
-
   /** A new engine takes over; the memory of the old one is lost. */
   restart(): KvPoolMember {
     this.member.clear();
