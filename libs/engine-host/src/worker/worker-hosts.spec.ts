@@ -43,3 +43,19 @@ describe('an engine that cannot be started', () => {
     await transport.close();
   });
 });
+
+it('ends its engines and its routing while the broker is away', async () => {
+  const transport = attachInProcess();
+  const lost = (): Promise<void> => Promise.reject(new TransportUnavailable('lost'));
+  vi.spyOn(transport.bus, 'subscribe').mockImplementation(() => Promise.resolve(lost));
+  const workers = await WorkerHosts.start({
+    config: defaultConfig({ placement: 'least-requests' }),
+    engines: { aggregated: 1 },
+    stages: STAGE_WAYS,
+    transport,
+    log: createLogger({ name: 'test', level: 'silent' }),
+    wall: new ManualWallClock(),
+  });
+  await workers.stop(0);
+  await transport.close();
+});

@@ -24,6 +24,7 @@ import type { EngineHost } from '../host/engine-host';
 import { type JobRouting } from '../routing/job-routing';
 import { faultReporter } from '../routing/policy-faults';
 import { buildRouting } from '../routing/policy-routing';
+import { endQuietly } from '../run/engine/end-quietly';
 import { StepBarrier } from '../run/engine/step-barrier';
 import { StepLog } from '../run/observers/step-log';
 import type { HostOptions } from '../run/tokens';
@@ -143,7 +144,8 @@ export class WorkerHosts {
   async stop(timeoutMs = this.options.config.shutdownTimeout * 1_000): Promise<void> {
     this.isStopping = true;
     await Promise.all([...this.engines].map((engine) => engine.stop(timeoutMs)));
-    for (const parts of this.roles.values()) await (await parts).routing.stop();
+    const { log } = this.options;
+    for (const parts of this.roles.values()) await endQuietly((await parts).routing.stop(), log);
     await this.local.close();
     await this.stepLog?.close();
     await this.tracing?.stop();
