@@ -4,6 +4,7 @@ import { chainBlockHashes, RandomStream } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
 import type { OwnSpec, PlacementContext, PolicyWatch } from '@baton/policies';
 import { buildRouting, type JobRouting } from '@baton/engine-host';
+import { createLogger } from '@baton/telemetry';
 import { attachInProcess, channels, type Transport } from '@baton/transport';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { cacheSalt } from '../../apps/api/src/request/route/route';
@@ -110,6 +111,7 @@ export class LiveRouter {
       config,
       transport: this.transport,
       wall,
+      log: createLogger({ name: 'test', level: 'silent' }),
       routerId: 'me',
       role,
       policyWatch: UNLIMITED,

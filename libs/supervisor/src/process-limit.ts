@@ -53,7 +53,7 @@ export function checkProcesses(
  * The number of files that a process of this user may open (`ulimit -n`), which Node has raised to
  * the hard limit; undefined where there is no /proc.
  */
-export function openFilesLimit(): number | undefined {
+function openFilesLimit(): number | undefined {
   try {
     const [, most] =
       /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

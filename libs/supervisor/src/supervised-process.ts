@@ -125,7 +125,7 @@ export class SupervisedProcess {
       if (message.kind === 'ready') this.events.onReady(name);
       else this.events.onMessage?.(name, message);
     });
-    child.once('error', (error) => {
+    child.on('error', (error) => {
       if (child.pid === undefined) noteEnd(`: ${error.message}`, null);
       else this.events.onLine(name, error.message);
     });

@@ -1,6 +1,7 @@
 export { attachInProcess } from './in-process/attach';
 export { InProcessHub } from './in-process/hub';
 export { channels, type Bus, type Unsubscribe } from './port/bus';
+export { jsonListener } from './port/json-listener';
 export {
   TransportForeign,
   TransportOutOfMemory,

@@ -8,7 +8,7 @@ import {
 } from '@baton/engine-host';
 import type { Logger } from '@baton/telemetry';
 import { liveWatch, type PolicyFault, type PolicyWatch } from '@baton/policies';
-import { channels, type Transport } from '@baton/transport';
+import { channels, jsonListener, type Transport } from '@baton/transport';
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ApiIdentity, Config, Log, POLICY_WATCH, ROUTING, Broker } from '../tokens';
 import { TextSetup } from '../request/plan/text-setup';
@@ -35,7 +35,7 @@ const PROVIDERS = [
   },
   {
     provide: ROUTING,
-    inject: [Config, Broker, ApiIdentity, POLICY_WATCH],
+    inject: [Config, Broker, ApiIdentity, Log, POLICY_WATCH],
     useFactory: routingOf,
   },
   {
@@ -57,14 +57,16 @@ export class ClusterModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(LiveSettings) private readonly settings: LiveSettings,
     @Inject(PolicyFaultBook) private readonly faults: PolicyFaultBook,
     private readonly transport: Broker,
+    private readonly logger: Log,
   ) {}
 
   async onModuleInit(): Promise<void> {
     await this.settings.start();
     await this.routing.start();
-    await this.transport.bus.subscribe(channels.policyFaults, (payload) => {
-      this.faults.count(JSON.parse(payload.toString()) as PolicyFault);
-    });
+    await this.transport.bus.subscribe(
+      channels.policyFaults,
+      jsonListener<PolicyFault>(this.logger, (fault) => this.faults.count(fault)),
+    );
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -84,11 +86,11 @@ function policyWatchOf(faults: PolicyFaultBook, decisions: PolicyDecisionBook): 
   );
 }
 
-type RoutingParts = [BatonConfig, Transport, ApiIdentity, PolicyWatch];
+type RoutingParts = [BatonConfig, Transport, ApiIdentity, Logger, PolicyWatch];
 
-function routingOf(...[config, transport, identity, policyWatch]: RoutingParts): JobRouting {
+function routingOf(...[config, transport, identity, log, policyWatch]: RoutingParts): JobRouting {
   const where = { routerId: identity.apiId, role: 'api', wall: new SystemWallClock() } as const;
-  return buildRouting({ config, transport, ...where, policyWatch });
+  return buildRouting({ config, transport, ...where, log, policyWatch });
 }
 
 function openSettings(config: BatonConfig, transport: Transport, log: Logger): LiveSettings {

@@ -15,11 +15,14 @@ describe('the tokens of frames', () => {
   /** The tokens of one owner, and its writes as `write`. */
   let seen: (number | 'write')[];
   let inbox: FrameInbox;
+  let owner: SequenceOwner;
+  const logged = vi.fn();
 
   beforeEach(() => {
     seen = [];
     written.mockClear();
-    const owner = {
+    logged.mockClear();
+    owner = {
       isDirty: false,
       onTokens: (_sequence: Sequence, from: number) => seen.push(from),
       flush: () => seen.push('write'),
@@ -32,7 +35,8 @@ describe('the tokens of frames', () => {
     };
     const table = { get: () => sequence } as unknown as SequenceTable;
     const observers = { tokens: () => undefined, written } as unknown as Observers;
-    inbox = new FrameInbox({} as Logger, table, {} as Resender, observers);
+    const logger = { error: logged } as unknown as Logger;
+    inbox = new FrameInbox(logger, table, {} as Resender, observers);
   });
 
   function receive(lateS: number, entries = 1): void {
@@ -63,6 +67,20 @@ describe('the tokens of frames', () => {
     expect(seen).toEqual([0]);
     await turn();
     expect(seen).toEqual([0, 'write']);
+  });
+
+  it('are written to the others when one answer cannot be written', () => {
+    const failing = owner;
+    failing.flush = () => {
+      throw new Error('cannot be rendered');
+    };
+    receive(-1);
+    expect(logged).toHaveBeenCalledTimes(1);
+    expect(failing.isDirty).toBe(false);
+    failing.flush = () => seen.push('write');
+    receive(-1);
+    expect(seen).toEqual([0, 1, 'write']);
+    expect(written).toHaveBeenCalledTimes(2);
   });
 
   it('keep their order when a frame on time follows late ones', async () => {

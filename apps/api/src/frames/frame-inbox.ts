@@ -13,6 +13,7 @@ import { SequenceTable } from '../sequences/sequence-table';
  * with those of the other frames of the turn, in one write per stream.
  */
 const BEHIND_US = 10_000;
+const BROKEN_ANSWER = 'writing an answer failed; its request ends';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -132,7 +133,11 @@ export class FrameInbox {
   private flush(): void {
     for (const owner of this.dirty) {
       owner.isDirty = false;
-      owner.flush();
+      try {
+        owner.flush();
+      } catch (error) {
+        this.logger.error({ err: error }, BROKEN_ANSWER);
+      }
     }
     this.dirty.length = 0;
     for (const header of this.unwritten) this.observers.written(header);
@@ -141,10 +146,7 @@ export class FrameInbox {
 
   /** An answer that cannot be rendered must not fail the others of the frame. */
   private failBroken(sequence: Sequence, error: unknown): void {
-    this.logger.error(
-      { err: error, requestId: sequence.job.requestId },
-      'writing an answer failed; its request ends',
-    );
+    this.logger.error({ err: error, requestId: sequence.job.requestId }, BROKEN_ANSWER);
     sequence.owner.onFailure(sequence, 'engine_error');
   }
 }

@@ -8,7 +8,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { CertificateRefresh } from './certificate-refresh';
 import { answerClientError } from './client-error';
 import { addAcceptors } from './connections/acceptors';
-import { NewConnections } from './connections/arrivals';
+import { isNew, NewConnections } from './connections/arrivals';
 import { type RequestListener, RequestPacing } from './connections/request-pacing';
 import { LongAnswers } from './streaming/long-answers';
 
@@ -77,6 +77,7 @@ export class Listeners implements OnApplicationShutdown {
     const { maxConnections } = this.config;
     let [open, hasWarned] = [0, false];
     server.prependListener('connection', (socket: Socket) => {
+      if (!isNew(socket)) return;
       if (open === maxConnections) {
         socket.destroy();
         if (!hasWarned)

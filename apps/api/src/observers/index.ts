@@ -14,7 +14,7 @@ import { Timelines } from './timelines/timelines';
 import { RequestSpans } from './tracing/request-spans';
 
 /** All observers of requests. New observers are added only here. */
-export const OBSERVERS = [
+const OBSERVERS = [
   RequestMetrics,
   TenantMetrics,
   SloMetrics,

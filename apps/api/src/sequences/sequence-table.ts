@@ -5,7 +5,7 @@ import { Sequence, type SequenceOwner } from './sequence';
 const SLOT_BITS = 16;
 const SLOT_MASK = (1 << SLOT_BITS) - 1;
 /** Slots are named by 16 bits of the stream id. */
-export const MAX_LIVE_SEQUENCES = 1 << SLOT_BITS;
+const MAX_LIVE_SEQUENCES = 1 << SLOT_BITS;
 
 export interface SequenceOpening {
   /** Place of the sequence in its answer. */

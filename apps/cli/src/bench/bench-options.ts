@@ -9,7 +9,7 @@ interface FlagRow {
   readonly group: 'Server' | 'Load' | 'Result';
 }
 
-export const BENCH_FLAGS = {
+const BENCH_FLAGS = {
   baseUrl: {
     value: 'url',
     help: 'URL of the server, without the path of the endpoint (default: http://127.0.0.1:8000).',

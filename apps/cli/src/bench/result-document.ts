@@ -147,6 +147,6 @@ export function voidReason({ load_generator: load }: ResultDocument): string | n
 }
 
 /** `20260821-134501`, UTC. */
-export function compactDate(date: Date): string {
+function compactDate(date: Date): string {
   return date.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
 }

@@ -114,6 +114,13 @@ describe('KV-cache events', () => {
     expect(heard(decode.listener)).toEqual(heard(prefill.listener));
   });
 
+  it('end with their engine, whose endpoint the next one may take', async () => {
+    world = await World.open();
+    const { host, listener } = await start('aggregated');
+    await world.stop(host, 0);
+    expect(listener.isOpen).toBe(false);
+  });
+
   it.each([1, 2, 3])('always add up to the content of the cache (seed %i)', async (seed) => {
     world = await World.open();
     const random = RandomStream.root(seed).stream('prompts');

@@ -1,5 +1,5 @@
 import type { BatchView, Operation, OperationReply } from '@baton/contract';
-import { channels, type Unsubscribe } from '@baton/transport';
+import { channels, jsonListener, type Unsubscribe } from '@baton/transport';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { endQuietly } from '../run/engine/end-quietly';
 import { EngineIdentity } from '../run/engine/engine-identity';
@@ -26,9 +26,10 @@ export class Operations implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    const { bus, slot } = this;
-    this.unsubscribe = await bus.subscribe(channels.operations, (payload) =>
-      slot.guard(() => this.act(JSON.parse(payload.toString()) as Operation)),
+    const { bus, slot, log } = this;
+    this.unsubscribe = await bus.subscribe(
+      channels.operations,
+      jsonListener<Operation>(log, (operation) => slot.guard(() => this.act(operation))),
     );
   }
 

@@ -40,6 +40,13 @@ describe('a paused engine that forms batches ahead', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
+  it('ignores an order that it cannot read', async () => {
+    world.api.bus.publish(channels.operations, Buffer.from('{'));
+    await settle();
+    expect(await world.untilEnded(1)).toBe(true);
+    expect(world.ended(1)?.reason).toBe('length');
+  });
+
   it('begins nothing that arrives meanwhile, and goes on with it when resumed', async () => {
     await operate('pause');
     await world.abort('request-1-0');

@@ -2,8 +2,9 @@ import { type BatonConfig, defaultConfig, placerSpec } from '@baton/config';
 import type { EngineJob, EngineLoad } from '@baton/contract';
 import { RandomStream } from '@baton/kernel';
 import { Placer } from '@baton/policies';
+import type { Logger } from '@baton/telemetry';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualWallClock, settle } from '../../../clock/test/manual-wall-clock';
 import { idleEngines, placementContext } from '../../../policies/test/test-context';
 import { SharedQueues } from './job-routing';
@@ -35,6 +36,7 @@ describe('PolicyRouting', () => {
   let hub: InProcessHub;
   let transport: Transport;
   let routing: PolicyRouting;
+  const warned = vi.fn();
 
   async function start(config: Partial<BatonConfig>): Promise<void> {
     hub = new InProcessHub();
@@ -43,6 +45,7 @@ describe('PolicyRouting', () => {
       config: defaultConfig(config),
       transport,
       wall,
+      log: { warn: warned } as unknown as Logger,
       routerId: 'me',
       role: 'api',
       policyWatch: { onFault: () => undefined },
@@ -74,6 +77,14 @@ describe('PolicyRouting', () => {
     }
     await settle();
   }
+
+  it('reports a load that it cannot read, and goes on', async () => {
+    await start({ placement: 'least-requests' });
+    transport.bus.publish(channels.loads, Buffer.from('{'));
+    await publish({ engineId: 'p0' });
+    expect(warned).toHaveBeenCalledWith({ bytes: 1 }, 'unreadable message');
+    expect(routing.atArrival(job()).queue).toContain('p0');
+  });
 
   const four = () =>
     publish({ engineId: 'p0' }, { engineId: 'p1' }, { engineId: 'd2' }, { engineId: 'd3' });
@@ -246,6 +257,7 @@ describe('buildRouting', () => {
       config: whole,
       transport: attachInProcess(),
       wall: new ManualWallClock(),
+      log: {} as Logger,
       routerId: 'me',
       role: 'api',
       policyWatch: { onFault: () => undefined },

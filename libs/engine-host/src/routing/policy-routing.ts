@@ -25,7 +25,8 @@ import {
   SHARED_QUEUE,
 } from '@baton/policies';
 import { prefillUs } from '@baton/step-time';
-import { channels, type Transport, type Unsubscribe } from '@baton/transport';
+import type { Logger } from '@baton/telemetry';
+import { channels, jsonListener, type Transport, type Unsubscribe } from '@baton/transport';
 import { EngineBoard } from './engine-board';
 import {
   engineQueue,
@@ -55,6 +56,7 @@ export interface PolicyRoutingOptions {
   /** Names the random stream: a policy's draws depend on seed and role. */
   readonly role: 'api' | Stage;
   readonly wall: WallClock;
+  readonly log: Logger;
   /** Calls a user's own policy, and notes when it makes no choice. */
   readonly policyWatch: PolicyWatch;
 }
@@ -112,14 +114,15 @@ export class PolicyRouting implements JobRouting {
   }
 
   async start(): Promise<void> {
-    const { transport, wall } = this.options;
+    const { transport, wall, log } = this.options;
     this.board.listenAfresh(wall.nowUs());
     transport.onConnection((event) => {
       if (event !== 'lost') this.board.listenAfresh(wall.nowUs());
     });
-    this.unsubscribe = await transport.bus.subscribe(channels.loads, (payload) => {
-      this.board.onLoad(JSON.parse(payload.toString()) as EngineLoad, wall.nowUs());
-    });
+    this.unsubscribe = await transport.bus.subscribe(
+      channels.loads,
+      jsonListener<EngineLoad>(log, (load) => this.board.onLoad(load, wall.nowUs())),
+    );
     this.tick(wall.nowUs());
     this.settings.follow(({ config }) => this.place(placerSpec(config)));
     await this.settings.start();

@@ -62,7 +62,8 @@ export class EngineRanks {
    * rest to their queue, and leaves the cluster. Of two calls the earlier deadline applies.
    */
   async stop(timeoutMs: number): Promise<void> {
-    const context = await this.context;
+    // An engine that could not be started has told its starter.
+    const context = await this.context?.catch(() => undefined);
     const drained = Promise.all(this.hosts.map((host) => host.endWithin(timeoutMs)));
     this.ended ??= drained.then(() => context?.close());
     await this.ended;

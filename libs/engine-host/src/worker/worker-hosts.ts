@@ -24,6 +24,7 @@ import type { EngineHost } from '../host/engine-host';
 import { type JobRouting } from '../routing/job-routing';
 import { faultReporter } from '../routing/policy-faults';
 import { buildRouting } from '../routing/policy-routing';
+import { endQuietly } from '../run/engine/end-quietly';
 import { StepBarrier } from '../run/engine/step-barrier';
 import { StepLog } from '../run/observers/step-log';
 import type { HostOptions } from '../run/tokens';
@@ -143,7 +144,8 @@ export class WorkerHosts {
   async stop(timeoutMs = this.options.config.shutdownTimeout * 1_000): Promise<void> {
     this.isStopping = true;
     await Promise.all([...this.engines].map((engine) => engine.stop(timeoutMs)));
-    for (const parts of this.roles.values()) await (await parts).routing.stop();
+    const { log } = this.options;
+    for (const parts of this.roles.values()) await endQuietly((await parts).routing.stop(), log);
     await this.local.close();
     await this.stepLog?.close();
     await this.tracing?.stop();
@@ -154,7 +156,17 @@ export class WorkerHosts {
     if (this.isStopping) return;
     const joining = Array.from({ length: count }, () => this.newEngine(role, parts));
     for (const engine of joining) this.engines.add(engine);
-    await Promise.all(joining.map((engine) => engine.start()));
+    await Promise.all(joining.map((engine) => this.start(engine)));
+  }
+
+  private async start(engine: EngineRanks): Promise<void> {
+    try {
+      await engine.start();
+    } catch (error) {
+      this.engines.delete(engine);
+      this.local.takeBack(engine);
+      throw error;
+    }
   }
 
   private newEngine(role: Stage, { setup, routing }: RoleParts): EngineRanks {
@@ -220,16 +232,16 @@ export class WorkerHosts {
   }
 
   private async newParts(role: Stage): Promise<RoleParts> {
-    const { config, transport } = this.options;
+    const { config, transport, log } = this.options;
     const given = engineSetup(config, role);
     checkExtrapolation(given, role, { everyBatch: true });
     const routerId = `${role}-${randomUUID().slice(0, 12)}`;
-    const onPolicyFault = faultReporter(transport, (message) => this.options.log.warn(message));
+    const onPolicyFault = faultReporter(transport, (message) => log.warn(message));
     const policyWatch = liveWatch(onPolicyFault);
     const options = watchedScheduling(given.options, policyWatch);
     const setup = { ...given, options };
     const { wall } = this;
-    const routing = buildRouting({ config, transport, routerId, role, wall, policyWatch });
+    const routing = buildRouting({ config, transport, routerId, role, wall, log, policyWatch });
     await routing.start();
     return { setup, routing };
   }

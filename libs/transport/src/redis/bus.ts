@@ -37,17 +37,27 @@ export class RedisBus implements Bus {
     const name = this.keys.channel(channel);
     // Each subscription is its own entry, even for the same function.
     const entry: Listener = (payload) => listener(payload);
-    await this.link.call('subscribe', () => this.link.subscriber.subscribe(name));
     const entries = this.listeners.get(name) ?? new Set();
+    // Before the call, so that the end of another subscription does not end this one's channel.
     this.listeners.set(name, entries.add(entry));
+    try {
+      await this.link.call('subscribe', () => this.link.subscriber.subscribe(name));
+    } catch (error) {
+      this.remove(name, entry);
+      throw error;
+    }
     return () => this.unsubscribe(name, entry);
   }
 
   private async unsubscribe(name: string, entry: Listener): Promise<void> {
+    if (!this.remove(name, entry) || !this.link.isUp) return;
+    await this.link.call('unsubscribe', () => this.link.subscriber.unsubscribe(name));
+  }
+
+  /** Returns true for the last entry of its channel. */
+  private remove(name: string, entry: Listener): boolean {
     const entries = this.listeners.get(name);
-    if (entries?.delete(entry) !== true || entries.size > 0) return;
-    this.listeners.delete(name);
-    if (this.link.isUp)
-      await this.link.call('unsubscribe', () => this.link.subscriber.unsubscribe(name));
+    if (entries?.delete(entry) !== true || entries.size > 0) return false;
+    return this.listeners.delete(name);
   }
 }

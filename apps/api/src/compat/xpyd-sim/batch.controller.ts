@@ -46,7 +46,7 @@ export class BatchController {
   }
 }
 
-export function clusterBatch(
+function clusterBatch(
   engines: readonly BatchView[],
   queued: Readonly<Record<Stage, number>>,
 ): ClusterBatch {

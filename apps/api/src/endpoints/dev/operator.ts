@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BatchView, Operation, OperationReply } from '@baton/contract';
-import { channels, type Unsubscribe } from '@baton/transport';
+import { channels, jsonListener, type Unsubscribe } from '@baton/transport';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import { Exchanges } from '../../request/serve/exchanges';
-import { ApiIdentity, Config, Broker } from '../../tokens';
+import { ApiIdentity, Config, Broker, Log } from '../../tokens';
 
 /** Time limit for the answers of engines; a later answer counts as missing. */
 const REPLY_TIMEOUT_MS = 2_000;
@@ -34,12 +34,14 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
     private readonly identity: ApiIdentity,
     private readonly cluster: ClusterView,
     private readonly exchanges: Exchanges,
+    private readonly logger: Log,
   ) {}
 
   async onModuleInit(): Promise<void> {
     if (!this.config.enableDevMode) return;
-    this.unsubscribe = await this.transport.bus.subscribe(channels.operations, (payload) =>
-      this.act(JSON.parse(payload.toString()) as Operation),
+    this.unsubscribe = await this.transport.bus.subscribe(
+      channels.operations,
+      jsonListener<Operation>(this.logger, (operation) => this.act(operation)),
     );
   }
 
@@ -81,10 +83,10 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
     const { bus } = this.transport;
     const replyTo = channels.replies(randomUUID());
     const replies = new Map<string, OperationReply>();
-    const unsubscribe = await bus.subscribe(replyTo, (payload) => {
-      const reply = JSON.parse(payload.toString()) as OperationReply;
-      replies.set(reply.from, reply);
-    });
+    const unsubscribe = await bus.subscribe(
+      replyTo,
+      jsonListener<OperationReply>(this.logger, (reply) => replies.set(reply.from, reply)),
+    );
     bus.publish(channels.operations, Buffer.from(JSON.stringify({ ...operation, replyTo })));
     const deadlineMs = performance.now() + REPLY_TIMEOUT_MS;
     while (!isEnough(replies) && performance.now() < deadlineMs) await delay(LOOK_EVERY_MS);

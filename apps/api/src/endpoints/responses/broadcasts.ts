@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { headOf } from '@baton/responses';
-import { channels, type Unsubscribe } from '@baton/transport';
+import { channels, jsonListener, type Unsubscribe } from '@baton/transport';
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Owned } from '../../http/access/tenant';
 import { EVENT_END } from '../../http/streaming/event-stream';
 import { partEnd } from '../../http/streaming/paced-stream';
 import { ReaderWatch } from '../../http/streaming/reader-watch';
-import { Broker } from '../../tokens';
+import { Broker, Log } from '../../tokens';
 import type { Listener } from './listened-events';
 import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
@@ -53,6 +53,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
   private unsubscribe: Unsubscribe | undefined;
 
   constructor(
+    private readonly logger: Log,
     private readonly transport: Broker,
     private readonly store: ResponseStore,
     private readonly views: ResponseViews,
@@ -61,13 +62,10 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     const { bus } = this.transport;
-    this.unsubscribe = await bus.subscribe(channels.followedResponses, (payload) => {
-      const { id, from } = JSON.parse(payload.toString()) as FollowRequest;
-      const broadcast = this.live.get(id);
-      if (broadcast === undefined) return;
-      broadcast.isFollowed = true;
-      void this.publishEvents(id, broadcast, from);
-    });
+    this.unsubscribe = await bus.subscribe(
+      channels.followedResponses,
+      jsonListener<FollowRequest>(this.logger, (request) => this.answer(request)),
+    );
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -110,8 +108,9 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
     const heard = new EventOrder(follower, after + 1);
     const { bus } = this.transport;
     const channel = channels.responseEvents(at.id);
-    const stop = await bus.subscribe(channel, (payload) => heard.take(payload.toString()));
+    let stop: Unsubscribe | undefined;
     try {
+      stop = await bus.subscribe(channel, (payload) => heard.take(payload.toString()));
       let found: string | undefined;
       let requestedFrom = -1;
       do {
@@ -131,8 +130,15 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
       heard.take(await this.views.events(found, heard.next - 1));
     } finally {
       follower.endStream();
-      await stop();
+      await stop?.();
     }
+  }
+
+  private answer({ id, from }: FollowRequest): void {
+    const broadcast = this.live.get(id);
+    if (broadcast === undefined) return;
+    broadcast.isFollowed = true;
+    void this.publishEvents(id, broadcast, from);
   }
 
   /** Publishes the events from number `from` on, a part in each turn of the event loop. */
@@ -167,7 +173,7 @@ function startOf(events: string, number: number): number {
 }
 
 /** Lets each event of a stream through once, in order: repeated and early events are left out. */
-export class EventOrder {
+class EventOrder {
   isOver = false;
 
   constructor(

@@ -36,6 +36,11 @@ export function takeArrivalUs(message: IncomingMessage): number {
   return connection.acceptedUs;
 }
 
+/** False for a connection whose first request is parsed anew, as a plain one. */
+export function isNew(socket: Socket): boolean {
+  return socket.bytesRead === 0;
+}
+
 /** The connections that come to the servers of this process. */
 export class NewConnections {
   /** Connections accepted so far. */
@@ -45,6 +50,7 @@ export class NewConnections {
 
   watch(server: Server | SecureServer): void {
     server.on('connection', (socket: Socket) => {
+      if (!isNew(socket)) return;
       this.accepted += 1;
       fresh.set(socket, { acceptedUs: wallUsOf(), waits: this.waits });
       // Data that has already come is read in the turn after the accept.

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiFixture } from '../../../test/api-fixture';
 import { exchange, parseAnswer, rawPost } from '../../../test/raw-http';
 
@@ -69,6 +69,13 @@ describe('connections', () => {
     socket.write(live());
     socket.resume();
     await once(socket, 'close');
+  });
+
+  it('count once when their request offers an unknown upgrade', async () => {
+    const single = await ApiFixture.start({ config: { maxConnections: 1 } });
+    onTestFinished(() => single.stop());
+    const upgrade = ['connection: upgrade, http2-settings', 'upgrade: h2c', 'http2-settings: AAM'];
+    expect(await statusOf(live(upgrade), single)).toBe(200);
   });
 
   it('beyond the allowed number are closed at once, and new ones are accepted afterwards', async () => {

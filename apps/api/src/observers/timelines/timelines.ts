@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { wallUsOf } from '@baton/clock';
 import type { EngineFacts, RequestTimeline, TimelineEngine } from '@baton/contract';
-import { channels, type Unsubscribe } from '@baton/transport';
+import { channels, jsonListener, type Unsubscribe } from '@baton/transport';
 import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import type { Owned } from '../../http/access/tenant';
@@ -56,12 +56,11 @@ export class Timelines implements RequestObserver {
   async start(): Promise<void> {
     if (!this.isOn) return;
     const { bus } = this.transport;
-    const noteFacts = (payload: Buffer): void => this.noteFacts(parsed<EngineFacts>(payload));
+    const noteFacts = this.reader<EngineFacts>((facts) => this.noteFacts(facts));
+    const answer = this.reader<Question>((question) => this.answer(question));
     this.unsubscribe.push(
       await bus.subscribe(channels.timelines(this.identity.apiId), noteFacts),
-      await bus.subscribe(channels.timelineQuestions, (payload) =>
-        this.answer(parsed<Question>(payload)),
-      ),
+      await bus.subscribe(channels.timelineQuestions, answer),
     );
   }
 
@@ -127,25 +126,26 @@ export class Timelines implements RequestObserver {
     if (!isConnected) return undefined;
     const replyTo = channels.replies(randomUUID());
     const question: Question = { owner, id, replyTo };
+    let isOver = false;
     let timer: NodeJS.Timeout | undefined;
-    let unsubscribe: Unsubscribe | undefined;
+    let subscribed: Promise<Unsubscribe> | undefined;
     try {
       return await new Promise<RequestTimeline | undefined>((resolve, reject) => {
         timer = setTimeout(() => resolve(undefined), ANSWER_WITHIN_MS);
-        bus
-          .subscribe(replyTo, (payload) => resolve(parsed<RequestTimeline>(payload)))
-          .then((end) => {
-            unsubscribe = end;
-            bus.publish(channels.timelineQuestions, Buffer.from(JSON.stringify(question)));
-          })
-          .catch(reject);
+        subscribed = bus.subscribe(replyTo, this.reader<RequestTimeline>(resolve));
+        subscribed.then(() => {
+          if (isOver) return;
+          bus.publish(channels.timelineQuestions, Buffer.from(JSON.stringify(question)));
+        }, reject);
       });
     } catch (error) {
       this.logger.debug({ err: error }, 'requesting a timeline from other processes failed');
       return undefined;
     } finally {
+      isOver = true;
       clearTimeout(timer);
-      await unsubscribe?.().catch(() => undefined);
+      // The broker may be slower than the question.
+      void subscribed?.then((end) => end()).catch(() => undefined);
     }
   }
 
@@ -155,11 +155,11 @@ export class Timelines implements RequestObserver {
     this.transport.bus.publish(replyTo, Buffer.from(JSON.stringify(timeline)));
   }
 
+  private reader<T>(visit: (message: T) => void): (payload: Buffer) => void {
+    return jsonListener(this.logger, visit);
+  }
+
   private noteFacts(message: EngineFacts): void {
     for (const run of message.runs) this.store.sequence(run.requestId)?.noteFacts(message, run);
   }
-}
-
-function parsed<T>(payload: Buffer): T {
-  return JSON.parse(payload.toString()) as T;
 }

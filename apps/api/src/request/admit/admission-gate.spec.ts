@@ -67,6 +67,20 @@ describe('the admission gate', () => {
     await gate.enter('prefill', 1);
   });
 
+  it('counts nothing for requests that fail together with the broker', async () => {
+    await gate.enter('prefill', 9);
+    const { admission } = transport;
+    const tryEnter = admission.tryEnter.bind(admission);
+    let asked = 0;
+    vi.spyOn(admission, 'tryEnter').mockImplementation((...question) => {
+      asked += 1;
+      return asked < 3 ? tryEnter(...question) : Promise.reject(new Error('gone'));
+    });
+    const entered = await Promise.allSettled([gate.enter('prefill', 1), gate.enter('prefill', 1)]);
+    expect(entered.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await settled(9);
+  });
+
   it('admits as many as fit, including those admitted without asking the broker', async () => {
     const limit = 320;
     const config = defaultConfig({ maxWaitingRequests: limit, starvedAfter: STARVED_AFTER_S });

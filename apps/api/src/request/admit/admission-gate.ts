@@ -111,23 +111,34 @@ export class AdmissionGate {
 
   /** Asks the broker once per stage for all entries of a turn; after a refusal, once per entry. */
   private async decide(entries: readonly Entry[]): Promise<readonly boolean[]> {
-    const answers = new Map<Entry, boolean>();
-    for (const stage of STAGES) {
-      const here: Entry[] = [];
-      let count = 0;
-      for (const entry of entries) {
-        if (entry.stage !== stage) continue;
-        here.push(entry);
-        count += entry.count;
+    const admitted = new Set<Entry>();
+    try {
+      for (const stage of STAGES) {
+        const here = entries.filter((entry) => entry.stage === stage);
+        await this.admit(stage, here, admitted);
       }
-      const areAllIn = here.length > 0 && (await this.tryEnter(stage, count));
-      for (const entry of here) {
-        const isAlone = here.length === 1;
-        const isIn = areAllIn || (!isAlone && (await this.tryEnter(stage, entry.count)));
-        answers.set(entry, isIn);
-      }
+    } catch (error) {
+      // All requests of the turn fail, so that none of them leaves later.
+      for (const { stage, count } of admitted) this.leave(stage, count);
+      throw error;
     }
-    return entries.map((entry) => answers.get(entry) ?? false);
+    return entries.map((entry) => admitted.has(entry));
+  }
+
+  /** Adds the entries that are in to `admitted`. */
+  private async admit(
+    stage: Stage,
+    entries: readonly Entry[],
+    admitted: Set<Entry>,
+  ): Promise<void> {
+    if (entries.length === 0) return;
+    const count = entries.reduce((sum, entry) => sum + entry.count, 0);
+    const areAllIn = await this.tryEnter(stage, count);
+    for (const entry of entries) {
+      const isAlone = entries.length === 1;
+      const isIn = areAllIn || (!isAlone && (await this.tryEnter(stage, entry.count)));
+      if (isIn) admitted.add(entry);
+    }
   }
 
   /** The counts of the broker lack the changes that this process has not sent yet. */

@@ -1,4 +1,4 @@
-import type { BatonError, EndReason } from '@baton/contract';
+import { BatonError, type EndReason } from '@baton/contract';
 import type { FinishedSequence } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
 import type { HttpAnswer } from '../../http/http-answer';
@@ -10,8 +10,8 @@ export class WholeAnswer implements Answer {
   private readonly results: FinishedSequence[] = [];
 
   /**
-   * @param render gives the body. A thread's comes later, and rejects with an error of the
-   *   catalogue.
+   * @param render gives the body. A thread's comes later; it rejects with an error of the
+   *   catalogue, or when the thread has crashed.
    */
   constructor(
     private readonly http: HttpAnswer,
@@ -39,7 +39,8 @@ export class WholeAnswer implements Answer {
     else
       void body.then(
         (bytes) => this.http.sendJson(bytes),
-        (error: BatonError) => this.fail(error),
+        (error: unknown) =>
+          this.fail(error instanceof BatonError ? error : new BatonError('engine_error')),
       );
   }
 

@@ -1,5 +1,5 @@
 import { speedUpTimers } from '@baton/clock';
-import type { BatonError, EndReason, EngineJob, ErrorCode } from '@baton/contract';
+import { BatonError, type EndReason, type EngineJob, type ErrorCode } from '@baton/contract';
 import type { AnswerHead, FinishedSequence, GenerationRequest } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
 import type { Aborter } from '../../frames/aborter';
@@ -122,10 +122,14 @@ export class Exchange implements SequenceOwner, ObservedRequest {
 
   flush(): void {
     if (this.isOver) return;
-    if (this.unfinished === 0) this.completeAnswer();
-    else {
-      this.answer.flush();
-      if (this.answer.isOverfull) this.hangUpOnSlowReader();
+    try {
+      this.write();
+    } catch (error) {
+      // The client would wait for ever.
+      const failure = new BatonError('engine_error');
+      this.endRequest({ reason: 'error', error: failure.code });
+      this.answer.fail(failure);
+      throw error;
     }
   }
 
@@ -154,6 +158,14 @@ export class Exchange implements SequenceOwner, ObservedRequest {
   hangUpOnSlowReader(): void {
     this.endRequest({ reason: 'abort', isSlowReader: true });
     this.call.response.destroy();
+  }
+
+  private write(): void {
+    if (this.unfinished === 0) this.completeAnswer();
+    else {
+      this.answer.flush();
+      if (this.answer.isOverfull) this.hangUpOnSlowReader();
+    }
   }
 
   private completeAnswer(): void {

@@ -81,6 +81,16 @@ describe('the exchanges of this process', () => {
     expect([exchanges.count, visits]).toEqual([0, ['abort job-a']]);
   });
 
+  it('answers with an error when the whole answer cannot be rendered', () => {
+    answer.complete = () => {
+      throw new Error('cannot be rendered');
+    };
+    const { exchange } = open('a');
+    exchange.onEnd(exchange.sequences[0]!, 0);
+    expect(() => exchange.flush()).toThrow('cannot be rendered');
+    expect(visits).toContain('fail engine_error');
+  });
+
   it('settles a charge with the used tokens', () => {
     const charge = { settle: (tokens: number) => visits.push(`settle ${tokens}`) };
     open('a', { charge }).response.emit('close');

@@ -18,7 +18,7 @@ import {
 } from '@baton/responses';
 
 /** Answers that are functions of a body, without an engine, by their names in threads. */
-export const BODY_ANSWERS = {
+const BODY_ANSWERS = {
   tokenize: tokenizeBody,
   detokenize: detokenizeBody,
   'count-tokens': countTokensBody,

@@ -16,6 +16,9 @@ export interface Conversation {
 
 const [STDIN, STDOUT] = [0, 1];
 const CHUNK_BYTES = 1 << 16;
+/** Pause while the pipe is full. */
+const FULL_MS = 1;
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 /** One JSON document per line, on stdin and stdout. */
 export class StandardStreams implements Conversation {
@@ -24,7 +27,7 @@ export class StandardStreams implements Conversation {
 
   send(message: unknown): void {
     const bytes = Buffer.from(`${JSON.stringify(message)}\n`);
-    for (let at = 0; at < bytes.length;) at += writeSync(STDOUT, bytes, at);
+    for (let at = 0; at < bytes.length;) at += written(bytes, at);
   }
 
   receive(): unknown {
@@ -40,6 +43,18 @@ export class StandardStreams implements Conversation {
     const line = this.rest.slice(0, end);
     this.rest = this.rest.slice(end + 1);
     return line;
+  }
+}
+
+/** The number of bytes that the pipe took; 0, after a pause, when the program must read first. */
+function written(bytes: Buffer, from: number): number {
+  try {
+    return writeSync(STDOUT, bytes, from);
+  } catch (error) {
+    // A pipe does not block once `process.stdout` has been used.
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    Atomics.wait(PAUSE, 0, 0, FULL_MS);
+    return 0;
   }
 }
 

@@ -62,6 +62,16 @@ describe('servers with a local model', () => {
     await servers.close();
   });
 
+  it('serve the next engine when they could not be announced for theirs', async () => {
+    const servers = serversOf({ executor: 'llamacpp' });
+    hub.goAway();
+    await expect(servers.prepare('decode', 1)).rejects.toThrow();
+    hub.comeBack();
+    await servers.prepare('decode', 1);
+    expect(started).toHaveLength(1);
+    await servers.close();
+  });
+
   it('connect only to addresses that servers of the cluster have announced', async () => {
     const [here, there] = [
       serversOf({ executor: 'llamacpp' }),

@@ -51,6 +51,12 @@ export class LocalServers {
     this.ready.set(stage, ready);
     while (ready.length < count) {
       const server = this.idle.pop() ?? (await this.startOne());
+      try {
+        await this.announce(server);
+      } catch (error) {
+        this.idle.push(server);
+        throw error;
+      }
       ready.push(server);
       this.options.log.info({ stage, server: server.url }, 'serving a local model');
     }
@@ -101,7 +107,6 @@ export class LocalServers {
       log: (sentence) => log.warn(sentence),
     });
     this.servers.push(server);
-    await this.announce(server);
     this.timer ??= this.renewing();
     return server;
   }

@@ -140,7 +140,7 @@ export class UpstreamServer {
 }
 
 /** Converts every connection error into `UpstreamLost`. @throws UpstreamLost */
-export async function lossless<T>(work: () => Promise<T>): Promise<T> {
+async function lossless<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -196,7 +196,7 @@ export function refuseError(data: string): void {
 }
 
 /** The refusal in an error body of vLLM or OpenAI, or in any other body. */
-export function upstreamRefusal(status: number, text: string): UpstreamRefusal {
+function upstreamRefusal(status: number, text: string): UpstreamRefusal {
   const body = parsed(text) as { error?: unknown; detail?: unknown } | undefined;
   const error = (typeof body?.error === 'object' ? body.error : undefined) as
     Readonly<Record<string, unknown>> | null | undefined;

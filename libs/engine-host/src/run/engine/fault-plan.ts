@@ -2,17 +2,8 @@ import { hashString, mix, unitOf } from '@baton/kernel';
 import type { FaultOptions } from '../options';
 
 /** The steps of a request after which a test can end the process, in order. */
-export const CRASH_POINTS = [
-  'taken',
-  'held',
-  'handed-over',
-  'decode-begun',
-  'read-answered',
-  'ended',
-  'finished',
-] as const;
-
-export type CrashPoint = (typeof CRASH_POINTS)[number];
+type CrashPoint =
+  'taken' | 'held' | 'handed-over' | 'decode-begun' | 'read-answered' | 'ended' | 'finished';
 
 /** Whether the plan has any fault. */
 export function wantsFaults({ crashAfter, failReads }: FaultOptions): boolean {

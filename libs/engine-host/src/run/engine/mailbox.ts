@@ -1,5 +1,5 @@
 import type { EngineMessage } from '@baton/contract';
-import { channels, type Unsubscribe } from '@baton/transport';
+import { channels, jsonListener, type Unsubscribe } from '@baton/transport';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Bus, Log, Wall } from '../tokens';
 import { endQuietly } from './end-quietly';
@@ -70,16 +70,6 @@ export class Mailbox implements OnApplicationShutdown {
   }
 
   private reader<T>(visit: (message: T) => void): (payload: Buffer) => void {
-    const { log, slot } = this;
-    return (payload) => {
-      let message: T;
-      try {
-        message = JSON.parse(payload.toString()) as T;
-      } catch {
-        log.warn({ bytes: payload.length }, 'unreadable message');
-        return;
-      }
-      slot.guard(() => visit(message));
-    };
+    return jsonListener<T>(this.log, (message) => this.slot.guard(() => visit(message)));
   }
 }

@@ -8,7 +8,7 @@ import type { BarrierRank, StepBarrier } from './step-barrier';
  * Longest time by which an idle engine dates a step back to its cause, so that delivery does not
  * add to latency (wall µs).
  */
-export const BACK_DATING_US = 20_000;
+const BACK_DATING_US = 20_000;
 
 /** An engine that is late by more than this was stopped: it continues from now (wall µs). */
 const RE_ANCHOR_US = secondsToUs(1);

@@ -1,5 +1,6 @@
 import type { WallClock } from '@baton/clock';
 import type { EngineJob } from '@baton/contract';
+import type { OnApplicationShutdown } from '@nestjs/common';
 import type { KvEvent, KvEventPublisher } from './kv-event';
 
 /** The location of a block's tokens. */
@@ -22,7 +23,7 @@ export interface KvEventsOptions {
  * the event loop, as vLLM has one per step. It keeps the tokens of the engine's jobs, because a
  * cache has only hashes.
  */
-export class KvEvents {
+export class KvEvents implements OnApplicationShutdown {
   private events: KvEvent[] = [];
   private publisher: KvEventPublisher | undefined;
   private readonly inHand = new Set<EngineJob>();
@@ -37,7 +38,8 @@ export class KvEvents {
     this.publisher = publisher;
   }
 
-  async close(): Promise<void> {
+  /** Another engine may take the endpoints afterwards. */
+  async onApplicationShutdown(): Promise<void> {
     this.flush();
     await this.publisher?.close();
     this.publisher = undefined;

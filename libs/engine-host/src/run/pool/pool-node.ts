@@ -2,7 +2,7 @@ import { type Alarm, LiveClock } from '@baton/clock';
 import type { KvPoolMessage, KvPoolNews, KvPoolRead } from '@baton/contract';
 import { assert, type Micros, secondsToUs } from '@baton/kernel';
 import { KvPool, KvPoolMember } from '@baton/kvcache';
-import { channels, type Unsubscribe } from '@baton/transport';
+import { channels, jsonListener, type Unsubscribe } from '@baton/transport';
 import {
   type BeforeApplicationShutdown,
   Injectable,
@@ -59,11 +59,6 @@ export class PoolNode implements OnModuleInit, BeforeApplicationShutdown, OnAppl
     this.member = new KvPoolMember(terms, this.pool, OWN);
   }
 
-  /** Number of other engines whose memory is known. */
-  get knownPeers(): number {
-    return this.peers.size;
-  }
-
   /** A new engine takes over; the memory of the old one is lost. */
   restart(): KvPoolMember {
     this.member.clear();
@@ -71,7 +66,10 @@ export class PoolNode implements OnModuleInit, BeforeApplicationShutdown, OnAppl
   }
 
   async onModuleInit(): Promise<void> {
-    this.unsubscribe = await this.bus.subscribe(channels.kvPool, (payload) => this.read(payload));
+    this.unsubscribe = await this.bus.subscribe(
+      channels.kvPool,
+      jsonListener<KvPoolMessage>(this.log, (message) => this.read(message)),
+    );
     this.publish({ kind: 'ask', of: undefined });
     this.tick();
   }
@@ -95,14 +93,7 @@ export class PoolNode implements OnModuleInit, BeforeApplicationShutdown, OnAppl
     this.flush();
   }
 
-  private read(payload: Buffer): void {
-    let message: KvPoolMessage;
-    try {
-      message = JSON.parse(payload.toString()) as KvPoolMessage;
-    } catch {
-      this.log.warn({ bytes: payload.length }, 'unreadable message');
-      return;
-    }
+  private read(message: KvPoolMessage): void {
     const { engineId } = this.identity;
     if (message.kind === 'ask') {
       if (message.of === undefined || message.of === engineId) this.publishAll();

@@ -29,10 +29,6 @@ export class PoolPeers {
     private readonly ttlUs: number,
   ) {}
 
-  get size(): number {
-    return this.peers.size;
-  }
-
   nodeOf(engineId: string): number | undefined {
     return this.peers.get(engineId)?.node;
   }

@@ -73,7 +73,7 @@ export class BullCalls {
  * beyond its end together. Negative ones go to the front of the plain list, where the latest is
  * first; the engine orders what it has taken exactly.
  */
-export function bullOptions(job: EngineJob): JobsOptions {
+function bullOptions(job: EngineJob): JobsOptions {
   const base = {
     jobId: withoutColons(jobId(job)),
     attempts: 1,

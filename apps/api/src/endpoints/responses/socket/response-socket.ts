@@ -65,7 +65,7 @@ export class ResponseSocket {
     this.socket.once('close', () => {
       clearTimeout(timer);
       this.waiting.length = 0;
-      this.turn?.endConnection();
+      this.turn?.destroy();
     });
   }
 
@@ -124,7 +124,7 @@ export class ResponseSocket {
       refusals.refused(asked, error);
       throw error;
     });
-    if (this.socket.readyState !== this.socket.OPEN) response.endConnection();
+    if (this.socket.readyState !== this.socket.OPEN) response.destroy();
     await closed;
     this.turn = undefined;
     // The exchange has ended because the client does not read.

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import OpenAI from 'openai';
 import { ResponsesWS } from 'openai/resources/responses/ws';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { ApiFixture, type FixtureOptions } from '../../../../test/api-fixture';
 import { exchange } from '../../../../test/raw-http';
@@ -181,6 +184,23 @@ describe('a WebSocket at /v1/responses', () => {
     talk.socket.terminate();
     await until(() => fixture.engine.abortedIds.includes(run.job.requestId));
     await until(() => isIdle(fixture));
+  });
+
+  it('starts nothing for a client that has left while its turn waited', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'baton-rules-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const rulesPath = join(folder, 'rules.yaml');
+    writeFileSync(rulesPath, 'default: {delay: 300ms, echo: true}');
+    await start({ config: { textModel: 'rules', rulesPath } });
+    const [left, stayed] = [await open(), await open()];
+    left.say({ input: 'left' });
+    left.socket.close();
+    await once(left.socket, 'close');
+    // A later turn with the same delay ends after the first would have started.
+    const told = await stayed.ask({ input: 'stayed' });
+    expect(told.at(-1)?.type).toBe('response.completed');
+    expect(fixture.engine.runs).toHaveLength(1);
+    expect(await isIdle(fixture)).toBe(true);
   });
 
   it('reports a failed turn', async () => {

@@ -113,10 +113,14 @@ function replyOf({ given, isEcho, delayMs, error }: RuleOutcome, { said }: TextP
   return { delayMs, error, answers: answer && (() => answer) };
 }
 
-/** A stamp that changes with the file. */
+/** A stamp that changes with the file; empty for an unreadable one. */
 function stampOf(path: string): string {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? '' : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
+  try {
+    const stats = statSync(path);
+    return `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
+  } catch {
+    return '';
+  }
 }
 
 function load(path: string): RuleSet {

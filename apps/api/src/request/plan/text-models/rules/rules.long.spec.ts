@@ -1,8 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@baton/telemetry';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  onTestFinished,
+  vi,
+} from 'vitest';
 import { ApiFixture } from '../../../../../test/api-fixture';
 import { ask, ENDPOINTS } from '../../../../../test/every-endpoint';
 import type { TextPrompt, Reply } from '../text-model';
@@ -175,6 +185,25 @@ default: {answer: other}`);
   });
 });
 
+describe('a file of rules that cannot be read any more', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('leaves the earlier rules in use', async () => {
+    const path = file('default: {answer: old}');
+    const model = RulesModel.open(path, logger);
+    onTestFinished(() => model.stopWatching());
+    rmSync(path);
+    symlinkSync(path, path);
+    vi.advanceTimersByTime(5_000);
+    expect(await contentOf(model)).toBe('old');
+    rmSync(path);
+    writeFileSync(path, 'default: {answer: new}');
+    vi.advanceTimersByTime(5_000);
+    expect(await contentOf(model)).toBe('new');
+  });
+});
+
 describe('an invalid file of rules', () => {
   it.each([
     ['rules: [', 'r.yaml:1:'],
@@ -202,6 +231,10 @@ describe('an invalid file of rules', () => {
     ['rules: [{match: {tools: 5}, answer: x}]', 'tools must be true or false.'],
     ['rules: [{tool_calls: [{arguments: {}}]}]', 'a call needs the name of its tool.'],
     ['rules:\n  - answer:', 'must be a text.'],
+    [
+      'rules: [{tool_calls: [{name: f, arguments: &a {}}, {name: g, arguments: *a}]}]',
+      'r.yaml:1:73: an alias cannot be used here; write its value.',
+    ],
   ])('%j is refused with its place', (content, sentence) => {
     expect(() => readReplyRules('r.yaml', content)).toThrow(sentence);
   });

@@ -1,6 +1,6 @@
 import { UsageError } from '@baton/config';
 import { nearestName } from '@baton/kernel';
-import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 
 /** Reads one document. Throws a `UsageError` that begins with `path:line:column`. */
 export function readYaml(path: string, content: string): YamlValue {
@@ -12,6 +12,12 @@ export function readYaml(path: string, content: string): YamlValue {
   };
   const [fault] = document.errors;
   if (fault) throw new UsageError(`${at(fault.pos[0])}: ${fault.message}`);
+  visit(document, {
+    Alias: (_key, { range }) => {
+      const place = at(range?.[0] ?? 0);
+      throw new UsageError(`${place}: an alias cannot be used here; write its value.`);
+    },
+  });
   return new YamlValue(document.contents, 'the file', at);
 }
 
