@@ -18,8 +18,6 @@ const HEAP_MIB = 384;
 const YOUNG_HEAP_MIB = 32;
 /** A thread without a task ends after this time, and gives its memory back. */
 const IDLE_MS = 60_000;
-/** Below the event loop, which tokens and other clients wait for (nice(1), of 19). */
-const NICENESS = 10;
 
 /** A task as a thread gets it. */
 export interface PooledTask {
@@ -78,7 +76,6 @@ export class ThreadPool {
       maxThreads: THREADS,
       maxQueue: MOST_WAITING,
       idleTimeout: IDLE_MS,
-      niceIncrement: NICENESS,
       resourceLimits: {
         maxOldGenerationSizeMb: heapMib,
         maxYoungGenerationSizeMb: YOUNG_HEAP_MIB,
