@@ -46,8 +46,7 @@ export class ServeStep {
 
   private async submit({ sequences }: Exchange, request: PlannedRequest): Promise<void> {
     if (this.executions.isOn) {
-      const jobs = sequences.map(({ job }) => job);
-      await this.executions.keep(jobs, request);
+      await this.executions.keep(sequences, request);
     }
     const added: Promise<void>[] = [];
     for (const [index, { job }] of sequences.entries()) {

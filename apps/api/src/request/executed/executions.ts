@@ -1,8 +1,9 @@
-import { BatonError, type EngineJob, type ExecutedRequest } from '@baton/contract';
+import { BatonError, type ExecutedRequest } from '@baton/contract';
 import { executes, executesAny } from '@baton/engine-host';
 import { answerId, type Endpoint, executedRequest, type RequestLimits } from '@baton/openai';
 import { Injectable } from '@nestjs/common';
 import { bodyText } from '../../http/body-parser';
+import type { Sequence } from '../../sequences/sequence';
 import { Config, Broker } from '../../tokens';
 import type { CheckedRequest, Call, UpstreamRequest } from '../take/call';
 import { PassThroughAnswer } from '../answer/executed';
@@ -56,15 +57,16 @@ export class Executions {
 
   /** Call it before the jobs are added. Throws `body_too_large`. */
   async keep(
-    jobs: readonly EngineJob[],
+    sequences: readonly Sequence[],
     { call, checked }: { readonly call: Call; readonly checked: CheckedRequest },
   ): Promise<void> {
     const { requestId } = call;
     const executed: ExecutedRequest = { ...(checked.upstream ?? clientRequest(call)), requestId };
     const stored = Buffer.from(JSON.stringify(executed));
-    for (const { requestId: id } of jobs) {
-      const outcome = await this.transport.ledger.putPrompt(id, stored);
+    for (const sequence of sequences) {
+      const outcome = await this.transport.ledger.putPrompt(sequence.job.requestId, stored);
       if (outcome === 'too-large') throw new BatonError('body_too_large');
+      sequence.executedRequest = stored;
     }
   }
 }
