@@ -97,7 +97,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** Nobody waits for a sweep, so that a throw of an owner would end the process. */
+  /** No caller waits for a sweep, so a throw of an owner would end the process. */
   private endHopeless(nowMs: number): void {
     try {
       this.grantPause(nowMs);

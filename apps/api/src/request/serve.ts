@@ -46,7 +46,9 @@ export class ServeStep {
 
   private async submit({ sequences }: Exchange, request: PlannedRequest): Promise<void> {
     if (this.executions.isOn) {
-      await this.executions.keep(sequences, request);
+      const jobs = sequences.map(({ job }) => job);
+      const executedRequest = await this.executions.keep(jobs, request);
+      for (const sequence of sequences) sequence.executedRequest = executedRequest;
     }
     const added: Promise<void>[] = [];
     for (const [index, { job }] of sequences.entries()) {

@@ -4,7 +4,7 @@ import type { Answer } from './answer';
 
 /**
  * Follows a part of an answer that is sent after its turn of the event loop. A rejection becomes
- * the client's error, because nobody else waits for it: it would end the process.
+ * the client's error, because no caller waits for it: it would end the process.
  */
 export function sendLater(
   sent: Promise<void>,

@@ -1,9 +1,8 @@
-import { BatonError, type ExecutedRequest } from '@baton/contract';
+import { BatonError, type EngineJob, type ExecutedRequest } from '@baton/contract';
 import { executes, executesAny } from '@baton/engine-host';
 import { answerId, type Endpoint, executedRequest, type RequestLimits } from '@baton/openai';
 import { Injectable } from '@nestjs/common';
 import { bodyText } from '../../http/body-parser';
-import type { Sequence } from '../../sequences/sequence';
 import { Config, Broker } from '../../tokens';
 import type { CheckedRequest, Call, UpstreamRequest } from '../take/call';
 import { PassThroughAnswer } from '../answer/executed';
@@ -55,19 +54,19 @@ export class Executions {
     if (this.answers) throw new BatonError('not_executed');
   }
 
-  /** Call it before the jobs are added. Throws `body_too_large`. */
+  /** Call it before the jobs are added. Returns what it stores. Throws `body_too_large`. */
   async keep(
-    sequences: readonly Sequence[],
+    jobs: readonly EngineJob[],
     { call, checked }: { readonly call: Call; readonly checked: CheckedRequest },
-  ): Promise<void> {
+  ): Promise<Buffer> {
     const { requestId } = call;
     const executed: ExecutedRequest = { ...(checked.upstream ?? clientRequest(call)), requestId };
     const stored = Buffer.from(JSON.stringify(executed));
-    for (const sequence of sequences) {
-      const outcome = await this.transport.ledger.putPrompt(sequence.job.requestId, stored);
+    for (const { requestId: id } of jobs) {
+      const outcome = await this.transport.ledger.putPrompt(id, stored);
       if (outcome === 'too-large') throw new BatonError('body_too_large');
-      sequence.executedRequest = stored;
     }
+    return stored;
   }
 }
 
