@@ -297,21 +297,21 @@ describe('--trace list', () => {
 describe('flags that are checked before a server is asked', () => {
   const dialogue = file('dialogue.json', '[]');
 
-  it.each<[WorkloadFlags, string]>([
-    [{ dataset: 'random', numPrompts: 'x' }, '--num-prompts must be a whole number'],
-    [{ dataset: 'random', randomInputLen: '0' }, '--random-input-len must be'],
-    [{ dataset: 'random', requestRate: '-1' }, '--request-rate must be a number above 0 or inf'],
-    [{ dataset: 'random', duration: 'x' }, '--duration must be'],
-    [{ dataset: 'shared-prefix', prefixZipf: 'x' }, '--prefix-zipf must be'],
-    [{ dataset: 'multi-turn', multiTurnTurns: '0' }, '--multi-turn-turns must be'],
-    [{ dataset: 'sharegpt', datasetFile: dialogue, sharegptOutputLen: '0' }, '--sharegpt-output-'],
-    [{ dataset: 'sharegpt', datasetFile: dialogue, numPrompts: 'x' }, '--num-prompts must be'],
-    [{ trace: tenRows, limit: 'x' }, '--limit must be'],
-    [{ trace: tenRows, numPrompts: 'x' }, '--num-prompts must be'],
-    [{ trace: tenRows, rateScale: '0' }, '--rate-scale must be'],
-    [{ trace: tenRows, requestRate: 'x' }, '--request-rate must be'],
-    [{ trace: tenRows, tenantMix: 'a' }, '--tenant-mix must be'],
-  ])('%j: %s', (flags, message) => {
+  it.each<[string, WorkloadFlags]>([
+    ['--num-prompts must be a whole number', { dataset: 'random', numPrompts: 'x' }],
+    ['--random-input-len must be', { dataset: 'random', randomInputLen: '0' }],
+    ['--request-rate must be a number above 0 or inf', { dataset: 'random', requestRate: '-1' }],
+    ['--duration must be', { dataset: 'random', duration: 'x' }],
+    ['--prefix-zipf must be', { dataset: 'shared-prefix', prefixZipf: 'x' }],
+    ['--multi-turn-turns must be', { dataset: 'multi-turn', multiTurnTurns: '0' }],
+    ['--sharegpt-output-', { dataset: 'sharegpt', datasetFile: dialogue, sharegptOutputLen: '0' }],
+    ['--num-prompts must be', { dataset: 'sharegpt', datasetFile: dialogue, numPrompts: 'x' }],
+    ['--limit must be', { trace: tenRows, limit: 'x' }],
+    ['--num-prompts must be', { trace: tenRows, numPrompts: 'x' }],
+    ['--rate-scale must be', { trace: tenRows, rateScale: '0' }],
+    ['--request-rate must be', { trace: tenRows, requestRate: 'x' }],
+    ['--tenant-mix must be', { trace: tenRows, tenantMix: 'a' }],
+  ])('refuse wrong values: %s', (message, flags) => {
     expect(() => checkSource(flags)).toThrow(message);
   });
 
@@ -322,7 +322,7 @@ describe('flags that are checked before a server is asked', () => {
     { dataset: 'sharegpt', datasetFile: dialogue },
     { trace: tenRows, arrivals: 'poisson', limit: '4' },
     { trace: 'list' },
-  ])('%j is valid', (flags) => {
+  ])('may be those of case %#', (flags) => {
     expect(() => checkSource(flags)).not.toThrow();
   });
 });
