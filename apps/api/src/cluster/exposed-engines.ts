@@ -92,7 +92,9 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
     });
     const enginePort: EnginePort = { server, engineId, isLeaving, missedMs: undefined };
     this.ports.set(port, enginePort);
-    server.once('error', (error) => this.onRefused(port, error));
+    server.on('error', (error) => {
+      if (!server.listening) this.onRefused(port, error);
+    });
     server.listen(port, this.config.host, () => {
       this.refused.delete(port);
       this.logger.info({ port, engine: engine.name, stage: engine.stage }, 'engine exposed');

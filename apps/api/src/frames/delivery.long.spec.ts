@@ -113,6 +113,22 @@ describe('tokens on their way from an engine to a client', () => {
     expect((await stream).text).toBe(whole);
   });
 
+  it('stores again what an upstream server is to be sent when the broker has lost it', async () => {
+    await fixture.stop();
+    const config = { executor: 'vllm', aggregatedUrl: ['http://127.0.0.1:1'] } as const;
+    fixture = await ApiFixture.start({ config });
+    const [answer, first] = await begin();
+    const { requestId } = first.job;
+    const stored = fixture.hub.prompts.get(requestId);
+    fixture.hub.goAway();
+    fixture.hub.comeBack({ withoutData: true });
+    const second = await fixture.engine.next();
+    expect(stored?.toString()).toContain(BODY.prompt);
+    expect(fixture.hub.prompts.get(requestId)).toEqual(stored);
+    await second.play();
+    await (await answer).text();
+  });
+
   it('resubmits a job that a living engine has lost', async () => {
     const [answer, first] = await begin();
     const stream = readStream(await answer);

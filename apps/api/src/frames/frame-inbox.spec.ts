@@ -17,11 +17,13 @@ describe('the tokens of frames', () => {
   let inbox: FrameInbox;
   let owner: SequenceOwner;
   const logged = vi.fn();
+  const warned = vi.fn();
 
   beforeEach(() => {
     seen = [];
     written.mockClear();
     logged.mockClear();
+    warned.mockClear();
     owner = {
       isDirty: false,
       onTokens: (_sequence: Sequence, from: number) => seen.push(from),
@@ -35,7 +37,7 @@ describe('the tokens of frames', () => {
     };
     const table = { get: () => sequence } as unknown as SequenceTable;
     const observers = { tokens: () => undefined, written } as unknown as Observers;
-    const logger = { error: logged } as unknown as Logger;
+    const logger = { error: logged, warn: warned } as unknown as Logger;
     inbox = new FrameInbox(logger, table, {} as Resender, observers);
   });
 
@@ -81,6 +83,15 @@ describe('the tokens of frames', () => {
     receive(-1);
     expect(seen).toEqual([0, 1, 'write']);
     expect(written).toHaveBeenCalledTimes(2);
+  });
+
+  it('are written when a later part of their frame cannot be read', () => {
+    const writer = new FrameWriter('engine', 'decode');
+    writer.add({ ...emptyFrameEntry(), streamId: 1, count: 1 });
+    writer.add({ ...emptyFrameEntry(), streamId: 1, kind: 'fault', tail: '{' });
+    inbox.receive(writer.take(wallUsOf() + secondsToUs(1)));
+    expect(warned).toHaveBeenCalledTimes(1);
+    expect(seen).toEqual([0, 'write']);
   });
 
   it('keep their order when a frame on time follows late ones', async () => {

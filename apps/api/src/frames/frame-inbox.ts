@@ -13,6 +13,7 @@ import { SequenceTable } from '../sequences/sequence-table';
  * with those of the other frames of the turn, in one write per stream.
  */
 const BEHIND_US = 10_000;
+const MALFORMED = 'dropped a malformed token frame';
 const BROKEN_ANSWER = 'writing an answer failed; its request ends';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -50,8 +51,7 @@ export class FrameInbox {
 
   readonly receive = (frame: Buffer): void => {
     this.nowMs = performance.now();
-    if (!readFrame(frame, this.visit))
-      this.logger.warn({ bytes: frame.length }, 'dropped a malformed token frame');
+    this.read(frame);
     const { header } = this;
     this.header = undefined;
     if (header !== undefined) this.unwritten.push(header);
@@ -60,6 +60,15 @@ export class FrameInbox {
     if (lateUs > BEHIND_US || (header === undefined && this.isFlushDue)) this.flushSoon();
     else this.flush();
   };
+
+  /** Everybody who reaches the broker can publish: no frame may end the process. */
+  private read(frame: Buffer): void {
+    try {
+      if (!readFrame(frame, this.visit)) this.logger.warn({ bytes: frame.length }, MALFORMED);
+    } catch (error) {
+      this.logger.warn({ err: error, bytes: frame.length }, MALFORMED);
+    }
+  }
 
   private readonly visit = (entry: FrameEntry, header: FrameHeader): void => {
     const sequence = this.table.get(entry.streamId);

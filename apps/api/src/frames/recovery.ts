@@ -81,9 +81,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   async sweep(nowMs: number): Promise<void> {
-    this.grantPause(nowMs);
-    this.endWithoutBroker(nowMs);
-    this.endWithoutEngine();
+    this.endHopeless(nowMs);
     if (this.isSweeping || !this.transport.isConnected) return;
     this.isSweeping = true;
     try {
@@ -96,6 +94,17 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
       );
     } finally {
       this.isSweeping = false;
+    }
+  }
+
+  /** No caller waits for a sweep, so a throw of an owner would end the process. */
+  private endHopeless(nowMs: number): void {
+    try {
+      this.grantPause(nowMs);
+      this.endWithoutBroker(nowMs);
+      this.endWithoutEngine();
+    } catch (error) {
+      this.logger.error({ err: error }, 'ending a request failed; the next sweep continues');
     }
   }
 

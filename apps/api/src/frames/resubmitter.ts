@@ -18,6 +18,9 @@ export class Resubmitter {
     if (sequence.isOver) return;
     const submission = sequence.resubmitted(performance.now());
     const job = { ...sequence.job, submission };
+    const { executedRequest } = sequence;
+    if (executedRequest !== undefined)
+      await this.transport.ledger.putPrompt(job.requestId, executedRequest);
     await this.transport.ledger.resubmit(job);
     const { placed } = job;
     const next = placed ? this.routing.again(placed.stage, job) : this.routing.atArrival(job);

@@ -15,6 +15,8 @@ import { LongAnswers } from './streaming/long-answers';
 const MS_PER_SECOND = 1_000;
 /** Interval at which Node checks for requests that take too long. */
 const TIMEOUT_CHECK_MS = 1_000;
+/** Shortest time between two warnings that there are too many connections. */
+const WARN_EVERY_MS = 60_000;
 
 /** Numbers of Python's ssl module, as vLLM takes them. */
 const CERT_NONE = 0;
@@ -53,6 +55,11 @@ export class Listeners implements OnApplicationShutdown {
       this.certificate === undefined
         ? createServer(serverLimits(this.config), pass)
         : this.createSecure(this.certificate, pass);
+    server.on('error', (error) => {
+      // A failure to listen is its caller's.
+      if (server.listening)
+        this.logger.warn({ err: error }, 'accepting a connection failed; the port stays open');
+    });
     this.limitConnections(server);
     this.arrivals.watch(server);
     // One more than allowed, so that an excess is visible: Node drops the headers beyond the limit.
@@ -75,17 +82,18 @@ export class Listeners implements OnApplicationShutdown {
   /** Node would count the connections of each listening socket alone. */
   private limitConnections(server: Server | SecureServer): void {
     const { maxConnections } = this.config;
-    let [open, hasWarned] = [0, false];
+    let [open, warnedMs] = [0, -Infinity];
     server.prependListener('connection', (socket: Socket) => {
       if (!isNew(socket)) return;
       if (open === maxConnections) {
         socket.destroy();
-        if (!hasWarned)
-          this.logger.warn(
-            { most: maxConnections },
-            'max_connections is reached; further connections are closed',
-          );
-        hasWarned = true;
+        const nowMs = performance.now();
+        if (nowMs - warnedMs < WARN_EVERY_MS) return;
+        warnedMs = nowMs;
+        this.logger.warn(
+          { most: maxConnections },
+          'max_connections is reached; further connections are closed',
+        );
         return;
       }
       open += 1;

@@ -47,7 +47,8 @@ export class ServeStep {
   private async submit({ sequences }: Exchange, request: PlannedRequest): Promise<void> {
     if (this.executions.isOn) {
       const jobs = sequences.map(({ job }) => job);
-      await this.executions.keep(jobs, request);
+      const executedRequest = await this.executions.keep(jobs, request);
+      for (const sequence of sequences) sequence.executedRequest = executedRequest;
     }
     const added: Promise<void>[] = [];
     for (const [index, { job }] of sequences.entries()) {

@@ -1,5 +1,6 @@
 import { defaultConfig } from '@baton/config';
 import type { RequestLimits } from '@baton/openai';
+import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
 import type { ModelCatalog } from '../cluster/model-catalog';
@@ -27,7 +28,7 @@ function takeStep(world: World): TakeStep {
     { limitsOf: () => LIMITS } as unknown as ModelCatalog,
     executions as unknown as Executions,
     {} as Player,
-    new RequestThreads(defaultConfig(), {} as Transport, { parts: {} } as TextSetup),
+    new RequestThreads(defaultConfig(), {} as Transport, { parts: {} } as TextSetup, {} as Logger),
     { nextBefore: () => frame } as unknown as DueFrames,
   );
 }

@@ -90,6 +90,8 @@ export class Sequence implements ObservedSequence {
   isOver = false;
   /** The rule of the injected error that an engine carried out. */
   struckRule: string | undefined;
+  /** What executing stages read from the broker; kept here because the broker can lose it. */
+  executedRequest: Buffer | undefined;
   /** An upstream server's error that ended the request. */
   upstreamFailure: UpstreamFailure | undefined;
   /** True when the upstream server has sent payloads that are not shown yet. */

@@ -100,6 +100,26 @@ describe('baton policy test --live', () => {
     expect(said).toContain('interrupted: no live figures of two, three');
   });
 
+  it('stops its cluster at a second Ctrl-C while the load still ends', async () => {
+    let nowMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const stop = vi.fn(() => Promise.resolve());
+    const bench: LiveTestParts['bench'] = () => {
+      process.emit('SIGHUP');
+      nowMs += 1_000;
+      process.emit('SIGHUP');
+      expect(stop).toHaveBeenCalledTimes(1);
+      return Promise.resolve({ exitCode: 0, document: { was_interrupted: true } });
+    };
+    const readyUnless = (): Promise<string> => Promise.resolve('http://127.0.0.1:1');
+    const clusterOf: LiveTestParts['clusterOf'] = () => ({ readyUnless, stop });
+    const metricsAt = (): Promise<PolicyMetrics> => Promise.resolve(METRICS);
+    const asked = { flags: readReplayFlags(LOAD), given: LOAD };
+    const figures = await livePolicies(TRIALS, asked, { clusterOf, bench, metricsAt });
+    expect(figures).toEqual([]);
+  });
+
   it('marks a void row in the table and in the plot', async () => {
     const { figures } = await tested({}, { void: LATE });
     const summary = { ttft_ms: {}, tpot_ms: {}, engines: [] } as unknown as Summary;

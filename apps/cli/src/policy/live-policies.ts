@@ -15,8 +15,8 @@ import type { LiveFigures, PolicyTrial } from './policy-outcome';
 
 /**
  * Sends the workload to a cluster of processes for each policy, one after the other, and stops
- * each cluster, also on Ctrl-C. A cluster with a speedup gets its requests faster by the same
- * factor.
+ * each cluster, also on Ctrl-C; a second Ctrl-C stops it at once. A cluster with a speedup gets its
+ * requests faster by the same factor.
  *
  * @returns the figures of the first trials in their order; of all, unless it was interrupted
  */
@@ -31,7 +31,7 @@ export async function livePolicies(
     for (const trial of trials) {
       const { name } = trial.choice;
       say(`${name}: a live cluster of ${trial.prepared.config.topology} …`);
-      const found = await measured(trial, { ...requested, ...parts, stop: stops.first });
+      const found = await measured(trial, { ...requested, ...parts, stops });
       if (found === undefined) break;
       if (found.void !== null) say(`the live figures of ${name} are void: ${found.void}`);
       figures.push(found);
@@ -88,17 +88,18 @@ function sayMissing(trials: readonly PolicyTrial[]): void {
 async function measured(
   trial: PolicyTrial,
   {
-    stop,
+    stops: { first: stop, second: stopAtOnce },
     clusterOf,
     bench,
     ...requested
-  }: LiveTest & LiveTestParts & { readonly stop: AbortSignal },
+  }: LiveTest & LiveTestParts & { readonly stops: StopRequests },
 ): Promise<LiveFigures | undefined> {
   if (stop.aborted) return undefined;
   const { config } = trial.prepared;
   const given = { ...partConfig(requested.given).config, ...trial.choice.options };
   const { topology: _named, ...options } = given;
   const cluster = clusterOf(config.topology, upFlags(options));
+  stopAtOnce.addEventListener('abort', () => void cluster.stop());
   try {
     const baseUrl = await cluster.readyUnless(stop);
     if (baseUrl === undefined) return undefined;

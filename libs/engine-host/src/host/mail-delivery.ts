@@ -1,5 +1,4 @@
 import type { EngineMessage } from '@baton/contract';
-import { unreachable } from '@baton/kernel';
 import { Injectable, type OnModuleInit, Optional } from '@nestjs/common';
 import { TargetSide } from '../decode/target-side';
 import { SourceSide } from '../prefill/source-side';
@@ -9,7 +8,7 @@ import { Executor } from '../run/jobs/executor';
 import { Intake } from '../run/jobs/intake';
 import { RunTable } from '../run/runs/run';
 import { FrameResender } from '../run/steps/resend';
-import { Bus, Orders } from '../run/tokens';
+import { Bus, Log, Orders } from '../run/tokens';
 import { EngineNumbers } from './engine-numbers';
 import { WarmStart } from './warm-start';
 
@@ -28,6 +27,7 @@ export class MailDelivery implements MailReaders, OnModuleInit {
     private readonly resender: FrameResender,
     private readonly warmStart: WarmStart,
     private readonly onOrder: Orders,
+    private readonly log: Log,
     @Optional() private readonly executor?: Executor,
   ) {}
 
@@ -66,9 +66,15 @@ export class MailDelivery implements MailReaders, OnModuleInit {
       case 'become':
         return onOrder(message);
       default:
-        return unreachable(message);
+        return this.ignore(message);
     }
   };
+
+  /** A newer version can send messages that this one does not know. */
+  private ignore(message: never): void {
+    const { kind } = message as EngineMessage;
+    this.log.warn({ kind }, 'unknown message');
+  }
 
   /** Ends this engine's runs of requests whose clients have disconnected. */
   readonly onAborts = (requestIds: readonly string[]): void => {

@@ -104,6 +104,15 @@ describe('an engine host whose parts throw', () => {
     await serveAfter(trap, flow);
   });
 
+  it('goes on with its request after mail of a kind that it does not know', async () => {
+    const host = await world.host('aggregated');
+    await world.submit(1, { flow: 'local', outputTokens: 20 });
+    await world.wall.advanceUntil(() => world.tokens(1).length > 0, 5_000_000);
+    await world.tell(host, { kind: 'from-a-newer-version' });
+    await world.untilEnded(1);
+    expect(world.ended(1)).toMatchObject({ reason: 'length' });
+  });
+
   it.each<[string, unknown]>([
     ['no data', {}],
     ['null', null],

@@ -29,6 +29,8 @@ export interface DatasetContext {
   readonly blockSize: number;
   /** Upper limit for a conversation, tokens. */
   readonly maxModelLen: number;
+  /** Upper limit for the number of requests. */
+  readonly most?: number;
 }
 
 /** Kinds of generated requests. */
@@ -42,7 +44,7 @@ export function generateDataset(
   flags: FlagValues,
   context: DatasetContext,
 ): Workload {
-  const { arrivalUs, count } = datasetArrivals(flags, context.seed);
+  const { arrivalUs, count } = datasetArrivals(flags, context.seed, context.most);
   const { seed, blockSize: blockTokens } = context;
   const output = lengths(flags, outputLength(flags));
   const base = { arrivalUs, output, blockTokens, seed };

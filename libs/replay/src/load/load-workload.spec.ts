@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { UsageError } from '@baton/config';
 import { describeWorkload, type Workload, type WorkloadDescription } from '@baton/workload';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type LoadedWorkload, loadWorkload, wantsTraceList } from './load-workload';
+import { checkSource, type LoadedWorkload, loadWorkload, wantsTraceList } from './load-workload';
 import type { WorkloadFlags } from './workload-flags';
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-workload-'));
@@ -291,5 +291,38 @@ describe('--trace list', () => {
     expect(wantsTraceList({ trace: 'list' })).toBe(true);
     expect(wantsTraceList({ trace: tenRows })).toBe(false);
     await expect(load({ trace: 'list' })).rejects.toThrow(/mooncake-conversation/);
+  });
+});
+
+describe('flags that are checked before a server is asked', () => {
+  const dialogue = file('dialogue.json', '[]');
+
+  it.each<[string, WorkloadFlags]>([
+    ['--num-prompts must be a whole number', { dataset: 'random', numPrompts: 'x' }],
+    ['--random-input-len must be', { dataset: 'random', randomInputLen: '0' }],
+    ['--request-rate must be a number above 0 or inf', { dataset: 'random', requestRate: '-1' }],
+    ['--duration must be', { dataset: 'random', duration: 'x' }],
+    ['--prefix-zipf must be', { dataset: 'shared-prefix', prefixZipf: 'x' }],
+    ['--multi-turn-turns must be', { dataset: 'multi-turn', multiTurnTurns: '0' }],
+    ['--sharegpt-output-', { dataset: 'sharegpt', datasetFile: dialogue, sharegptOutputLen: '0' }],
+    ['--num-prompts must be', { dataset: 'sharegpt', datasetFile: dialogue, numPrompts: 'x' }],
+    ['--limit must be', { trace: tenRows, limit: 'x' }],
+    ['--num-prompts must be', { trace: tenRows, numPrompts: 'x' }],
+    ['--rate-scale must be', { trace: tenRows, rateScale: '0' }],
+    ['--request-rate must be', { trace: tenRows, requestRate: 'x' }],
+    ['--tenant-mix must be', { trace: tenRows, tenantMix: 'a' }],
+  ])('refuse wrong values: %s', (message, flags) => {
+    expect(() => checkSource(flags)).toThrow(message);
+  });
+
+  it.each<WorkloadFlags>([
+    { dataset: 'random', requestRate: '5', duration: '10', randomPrefixLen: '5' },
+    { dataset: 'shared-prefix', prefixZipf: '1.1', sloMix: 'chat=1' },
+    { dataset: 'multi-turn', multiTurnTurns: '2-6', requestRate: '1' },
+    { dataset: 'sharegpt', datasetFile: dialogue },
+    { trace: tenRows, arrivals: 'poisson', limit: '4' },
+    { trace: 'list' },
+  ])('may be those of case %#', (flags) => {
+    expect(() => checkSource(flags)).not.toThrow();
   });
 });

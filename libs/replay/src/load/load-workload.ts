@@ -23,12 +23,14 @@ import {
   withMix,
   within,
   type Workload,
+  WorkloadBuilder,
   WorkloadError,
   workloadStream,
 } from '@baton/workload';
 import { type ArrivalPlan, arrivalsOfTrace } from './arrival-flags';
 import {
   assumedLengths,
+  datasetArrivals,
   type DatasetContext,
   type DatasetKind,
   generateDataset,
@@ -94,14 +96,38 @@ export function wantsTraceList(flags: WorkloadFlags): boolean {
 }
 
 /**
- * Checks the source of the requests without reading it, before a server is started for them.
+ * Checks the source of the requests and the values of their flags, before a server is started or
+ * asked for them. It reads no file, so it does not see what only the file decides.
  *
  * @throws UsageError
  */
 export function checkSource(flags: WorkloadFlags): void {
   const source = sourceOf(flags);
-  if (source === 'trace' && !wantsTraceList(flags)) pathOfTrace(flags.trace!);
+  if (wantsTraceList(flags)) return;
+  if (source === 'trace') pathOfTrace(flags.trace!);
   if (source === 'sharegpt') checkShareGptFile(flags.datasetFile);
+  checkValues(source, new FlagValues(flags));
+}
+
+/** Reads all values as `loadWorkload` does, for no requests. */
+function checkValues(source: SourceKind, values: FlagValues): void {
+  const nothing = { seed: 0, blockSize: 1, maxModelLen: Infinity, most: 0 };
+  try {
+    values.positive('rateScale');
+    values.seconds('duration');
+    if (source === 'trace') {
+      const none = new WorkloadBuilder().build();
+      traceValues(values);
+      withAssumedLengths(none, values, nothing);
+      arrivalsOfTrace(values, none);
+    } else if (source === 'sharegpt') {
+      values.count('sharegptOutputLen');
+      datasetArrivals(values, nothing.seed, nothing.most);
+    } else generateDataset(source, values, nothing);
+    for (const flag of Object.keys(MIXES) as (keyof typeof MIXES)[]) values.shares(flag);
+  } catch (error) {
+    throw asUsageError(error);
+  }
 }
 
 /**
@@ -125,11 +151,15 @@ export async function loadWorkload(
     if (workload.count === 0 && context.isGrowing !== true) throw noRequests(flags, loaded);
     return { ...loaded, workload: withNames(workload, values, context.seed) };
   } catch (error) {
-    if (error instanceof TraceError || error instanceof WorkloadError) {
-      throw new UsageError(error.message);
-    }
-    throw error;
+    throw asUsageError(error);
   }
+}
+
+function asUsageError(error: unknown): Error {
+  if (error instanceof TraceError || error instanceof WorkloadError) {
+    return new UsageError(error.message);
+  }
+  return error as Error;
 }
 
 function noRequests(flags: WorkloadFlags, { source, workload }: LoadedWorkload): UsageError {
@@ -238,7 +268,7 @@ async function loadTrace(values: FlagValues, context: WorkloadContext): Promise<
   const hasLengths = format !== 'access';
   if (hasLengths) refuseLengths(values, format);
   const whole = hasLengths ? read : withAssumedLengths(read, values, context);
-  const wanted = head(whole, values.count('numPrompts', 0) ?? whole.count);
+  const wanted = head(whole, traceValues(values).numPrompts ?? whole.count);
   const plan = arrivalsOfTrace(values, wanted);
   const notes = notesOn(wanted, plan, report);
   return {
@@ -246,6 +276,15 @@ async function loadTrace(values: FlagValues, context: WorkloadContext): Promise<
     source: { kind: 'trace', name, format },
     report,
     notes: hasLengths ? notes : [...notes, assumptionOf(values)],
+  };
+}
+
+function traceValues(values: FlagValues) {
+  return {
+    format: values.choice('traceFormat', TRACE_FORMATS),
+    blockTokens: values.count('traceBlockSize'),
+    limit: values.count('limit', 0),
+    numPrompts: values.count('numPrompts', 0),
   };
 }
 
@@ -267,8 +306,9 @@ async function loadExchanges(
   values: FlagValues,
   { seed }: WorkloadContext,
 ): Promise<LoadedWorkload> {
-  const read = await readExchanges(path, values.count('limit', 0));
-  const wanted = head(read.workload, values.count('numPrompts', 0) ?? read.workload.count);
+  const { limit, numPrompts } = traceValues(values);
+  const read = await readExchanges(path, limit);
+  const wanted = head(read.workload, numPrompts ?? read.workload.count);
   const note =
     'Exchanges left out because they were refused, incomplete, or not requests for tokens: ' +
     `${read.leftOut}.`;
@@ -300,9 +340,9 @@ async function readTraceFile(
 ): Promise<Trace> {
   const shipped = shippedTrace(name);
   const path = pathOfTrace(name);
-  const format = values.choice('traceFormat', TRACE_FORMATS) ?? shipped?.format;
-  const blockTokens = values.count('traceBlockSize');
-  const options = { file: path, limit: values.count('limit', 0), blockTokens };
+  const { limit, blockTokens, ...given } = traceValues(values);
+  const format = given.format ?? shipped?.format;
+  const options = { file: path, limit, blockTokens };
   const reader = format === undefined ? openAnyTrace(options) : openTrace(format, options);
   await readLines(path, {
     isGrowing: context.isGrowing === true,

@@ -19,7 +19,7 @@ import { PlacementMetrics } from '../../observers/metrics/placement-metrics';
 import { QUEUE_FAMILIES, QueueMetrics } from '../../observers/metrics/queue-metrics';
 import { RequestMetrics } from '../../observers/metrics/request-metrics';
 import { ApiProcesses } from '../../processes/api-processes';
-import { Config, Broker } from '../../tokens';
+import { Config, Log, Broker } from '../../tokens';
 
 /** Families that the page of one engine does not have. */
 const OF_WHOLE_CLUSTER = new Set<string>([...CLUSTER_FAMILIES, ...QUEUE_FAMILIES]);
@@ -34,6 +34,7 @@ const OF_WHOLE_CLUSTER = new Set<string>([...CLUSTER_FAMILIES, ...QUEUE_FAMILIES
 export class MetricsPage {
   constructor(
     private readonly config: Config,
+    private readonly logger: Log,
     private readonly transport: Broker,
     @Inject(LiveSettings) private readonly settings: LiveSettings,
     private readonly cluster: ClusterView,
@@ -64,14 +65,14 @@ export class MetricsPage {
 
   /** @param engineId the engine at whose port it is; undefined: the port of the cluster */
   async at(engineId: string | undefined, contentType: RegistryContentType): Promise<string> {
-    const { config, transport, catalog, queues } = this;
+    const { config, logger: log, transport, catalog, queues } = this;
     // The last known state is shown while the broker is unavailable.
     await this.cluster.refresh().catch(() => undefined);
     await queues.refresh(this.enginesAt(engineId)).catch(() => undefined);
     const own = await this.own(engineId);
     const others = await this.apiProcesses.query('metrics', engineId ?? null, own);
     const front = [own, ...(others as MetricFamily[][])];
-    const reports = await askEngines(this.enginesAt(engineId), { config, transport });
+    const reports = await askEngines(this.enginesAt(engineId), { config, transport, log });
     const engines = reports.map(({ presence }) => presence);
     const loaded = queues.withQueued(engines, this.cluster.living());
     const { current } = this.settings;

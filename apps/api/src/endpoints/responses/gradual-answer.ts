@@ -3,7 +3,9 @@ import type { EndReason } from '@baton/contract';
 import type { StreamedResponse } from '@baton/responses';
 import type { AnswerFacts, TokenSpan } from '../../request/answer/answer';
 import { PassingAnswer } from '../../request/answer/passing';
+import { sendLater } from '../../request/answer/send-later';
 import type { StreamAnswer } from '../../request/answer/stream';
+import type { Log } from '../../tokens';
 
 /**
  * An answer whose end can be long: each piece of it then has a turn of the event loop and waits for
@@ -15,6 +17,7 @@ export class GradualAnswer extends PassingAnswer<StreamAnswer> {
   constructor(
     inner: StreamAnswer,
     private readonly rendered: StreamedResponse,
+    private readonly logger: Log,
   ) {
     super(inner);
   }
@@ -25,7 +28,7 @@ export class GradualAnswer extends PassingAnswer<StreamAnswer> {
   }
 
   override complete(facts: AnswerFacts): void {
-    void this.sendAll(facts);
+    sendLater(this.sendAll(facts), { answer: this.inner, logger: this.logger });
   }
 
   /** A short end is sent in one write. */

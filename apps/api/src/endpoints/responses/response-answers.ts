@@ -77,7 +77,7 @@ export class ResponseAnswers {
     const options = { ...answering.options, reasoningEvents };
     const outcome = outcomeOf(request, { ...answering, options });
     const answer = this.shown(parts, outcome, answering);
-    return isKept(parts) ? new StoredAnswer(answer, this.keeper(parts, outcome)) : answer;
+    return this.stored(answer, parts, outcome);
   }
 
   /** The answer of an upstream server. */
@@ -89,8 +89,13 @@ export class ResponseAnswers {
     const answer = inOnePiece
       ? wholeResponse(response, { http, plans })
       : this.streamed(parts, response, http);
-    const kept = isKept(parts) ? new StoredAnswer(answer, this.keeper(parts, response)) : answer;
+    const kept = this.stored(answer, parts, response);
     return new TranslatedAnswer(kept, { response, opensEarly: isDetached });
+  }
+
+  private stored(answer: Answer, parts: ResponseParts, outcome: ResponseForms): Answer {
+    if (!isKept(parts)) return answer;
+    return new StoredAnswer(answer, this.keeper(parts, outcome), this.logger);
   }
 
   private shown(
@@ -102,7 +107,7 @@ export class ResponseAnswers {
     if (!isDetached && !parts.request.generation.stream)
       return wholeResponse(outcome, { http, plans });
     const rendered = new StreamedResponse(outcome);
-    return new GradualAnswer(this.streamed(parts, rendered, http), rendered);
+    return new GradualAnswer(this.streamed(parts, rendered, http), rendered, this.logger);
   }
 
   private streamed(
@@ -172,12 +177,12 @@ export class ResponseAnswers {
   private async storeStart(parts: ResponseParts, outcome: ResponseForms): Promise<void> {
     const { id, owner, request } = parts;
     if (!isBackground(request)) return;
-    const text = this.textOf(parts, JSON.stringify(outcome.started()), []);
-    await this.tryToStore(id, () =>
-      this.store.updateText({ owner, id }, (now) =>
+    await this.tryToStore(id, () => {
+      const text = this.textOf(parts, JSON.stringify(outcome.started()), []);
+      return this.store.updateText({ owner, id }, (now) =>
         headOf(now).status === 'queued' ? text : undefined,
-      ),
-    );
+      );
+    });
   }
 
   private storeAll(

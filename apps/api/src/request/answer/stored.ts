@@ -1,6 +1,8 @@
 import type { BatonError, EndReason } from '@baton/contract';
+import type { Log } from '../../tokens';
 import type { Answer, AnswerFacts, SequenceEnd, TokenSpan } from './answer';
 import { PassingAnswer } from './passing';
+import { sendLater } from './send-later';
 
 /** Stores an answer. No call rejects: the answer is sent whether it is stored or not. */
 export interface Keeper {
@@ -20,6 +22,7 @@ export class StoredAnswer extends PassingAnswer {
   constructor(
     inner: Answer,
     private readonly keeper: Keeper,
+    private readonly logger: Log,
   ) {
     super(inner);
   }
@@ -35,12 +38,16 @@ export class StoredAnswer extends PassingAnswer {
   }
 
   override complete(facts: AnswerFacts): void {
-    void this.keeper.storeEnd(this.ends, facts).then(() => super.complete(facts));
+    this.after(this.keeper.storeEnd(this.ends, facts), () => super.complete(facts));
   }
 
   override fail(error: BatonError): void {
     const stored = this.keeper.storeFailure?.(error);
     if (stored === undefined) super.fail(error);
-    else void stored.then(() => super.fail(error));
+    else this.after(stored, () => super.fail(error));
+  }
+
+  private after(stored: Promise<void>, send: () => void): void {
+    sendLater(stored.then(send), { answer: this.inner, logger: this.logger });
   }
 }

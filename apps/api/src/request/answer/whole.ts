@@ -37,11 +37,11 @@ export class WholeAnswer implements Answer {
     const body = this.render(this.results, facts);
     if (typeof body === 'string') this.http.sendJson(body);
     else
-      void body.then(
-        (bytes) => this.http.sendJson(bytes),
-        (error: unknown) =>
+      void body
+        .then((bytes) => this.http.sendJson(bytes))
+        .catch((error: unknown) =>
           this.fail(error instanceof BatonError ? error : new BatonError('engine_error')),
-      );
+        );
   }
 
   fail(error: BatonError): void {

@@ -54,11 +54,11 @@ export class Executions {
     if (this.answers) throw new BatonError('not_executed');
   }
 
-  /** Call it before the jobs are added. Throws `body_too_large`. */
+  /** Call it before the jobs are added. Returns what it stores. Throws `body_too_large`. */
   async keep(
     jobs: readonly EngineJob[],
     { call, checked }: { readonly call: Call; readonly checked: CheckedRequest },
-  ): Promise<void> {
+  ): Promise<Buffer> {
     const { requestId } = call;
     const executed: ExecutedRequest = { ...(checked.upstream ?? clientRequest(call)), requestId };
     const stored = Buffer.from(JSON.stringify(executed));
@@ -66,6 +66,7 @@ export class Executions {
       const outcome = await this.transport.ledger.putPrompt(id, stored);
       if (outcome === 'too-large') throw new BatonError('body_too_large');
     }
+    return stored;
   }
 }
 

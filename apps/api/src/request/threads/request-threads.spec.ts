@@ -1,6 +1,7 @@
 import { defaultConfig } from '@baton/config';
 import { spendWork } from '@baton/kernel';
 import type { RequestLimits } from '@baton/openai';
+import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
 import type { TextSetup } from '../plan/text-setup';
@@ -18,6 +19,7 @@ describe('the reading of bodies on the event loop', () => {
       defaultConfig(),
       {} as Transport,
       { parts: {} } as TextSetup,
+      {} as Logger,
     );
     let reads = 0;
     const read = (): Reading => {

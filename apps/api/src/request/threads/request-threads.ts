@@ -6,7 +6,7 @@ import type { RequestLimits } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LargeBody, MAX_PARSED_BYTES, wholeBody } from '../../http/body/large-body';
-import { Config, Broker } from '../../tokens';
+import { Config, Broker, Log } from '../../tokens';
 import type { AnswerFacts, SequenceEnd } from '../answer/answer';
 import { StoredAnswer } from '../answer/stored';
 import { WholeAnswer } from '../answer/whole';
@@ -57,7 +57,12 @@ export class RequestThreads implements OnApplicationShutdown {
   private readonly pool: ThreadPool | undefined;
   private tickets = 0;
 
-  constructor(config: Config, { processClock }: Broker, text: TextSetup) {
+  constructor(
+    config: Config,
+    { processClock }: Broker,
+    text: TextSetup,
+    private readonly logger: Log,
+  ) {
     const { model, datasetTokens } = text.parts;
     const data: ThreadData = { config, keepsText: model !== undefined, datasetTokens };
     if (existsSync(THREAD)) this.pool = new ThreadPool(THREAD, data, processClock);
@@ -125,17 +130,21 @@ export class RequestThreads implements OnApplicationShutdown {
     return {
       ...checked,
       answer: (parts) =>
-        new StoredAnswer(answer(parts), {
-          storeEnd: (ends, facts) =>
-            store(parts.head.id, async () => {
-              if (threaded === undefined) {
-                return writtenBody((http) => document({ ...parts, http }), ends, facts);
-              }
-              const bytes = await this.render('document', { threaded, call, parts, ends, facts });
-              // The stored document is ASCII.
-              return Buffer.from(bytes.buffer).toString('latin1');
-            }),
-        }),
+        new StoredAnswer(
+          answer(parts),
+          {
+            storeEnd: (ends, facts) =>
+              store(parts.head.id, async () => {
+                if (threaded === undefined) {
+                  return writtenBody((http) => document({ ...parts, http }), ends, facts);
+                }
+                const bytes = await this.render('document', { threaded, call, parts, ends, facts });
+                // The stored document is ASCII.
+                return Buffer.from(bytes.buffer).toString('latin1');
+              }),
+          },
+          this.logger,
+        ),
     };
   }
 

@@ -1,6 +1,7 @@
 import type { BatonConfig } from '@baton/config';
 import type { EngineMessage, EnginePresence, EngineReport } from '@baton/contract';
-import { channels, type Transport } from '@baton/transport';
+import type { Logger } from '@baton/telemetry';
+import { channels, jsonListener, type Transport } from '@baton/transport';
 import { randomUUID } from 'node:crypto';
 import { hasServerPage } from './upstream-families';
 
@@ -12,23 +13,24 @@ const SERVER_WITHIN_MS = 3_000;
 export interface EngineReportsSource {
   readonly config: BatonConfig;
   readonly transport: Transport;
+  readonly log: Pick<Logger, 'warn'>;
 }
 
 /** The numbers of these engines now; of an engine that does not answer, the known ones. */
 export async function askEngines(
   engines: readonly EnginePresence[],
-  { config, transport }: EngineReportsSource,
+  { config, transport, log }: EngineReportsSource,
 ): Promise<EngineReport[]> {
   const withServer = engines.some(({ stage }) => hasServerPage(config, stage));
   const withinMs = withServer ? SERVER_WITHIN_MS : ANSWER_WITHIN_MS;
   const ids = engines.map(({ engineId }) => engineId);
-  const reports = await requestReports(ids, transport, withinMs).catch(() => new Map());
+  const reports = await requestReports(ids, { transport, log }, withinMs).catch(() => new Map());
   return engines.map((presence) => reports.get(presence.engineId) ?? { presence, page: '' });
 }
 
 async function requestReports(
   engineIds: readonly string[],
-  { bus, isConnected }: Transport,
+  { transport: { bus, isConnected }, log }: Omit<EngineReportsSource, 'config'>,
   withinMs: number,
 ): Promise<ReadonlyMap<string, EngineReport>> {
   const reports = new Map<string, EngineReport>();
@@ -36,11 +38,13 @@ async function requestReports(
   const replyTo = channels.replies(randomUUID());
   let onAll: () => void = () => undefined;
   const all = new Promise<void>((resolve) => (onAll = resolve));
-  const unsubscribe = await bus.subscribe(replyTo, (payload) => {
-    const report = JSON.parse(payload.toString()) as EngineReport;
-    reports.set(report.presence.engineId, report);
-    if (reports.size === engineIds.length) onAll();
-  });
+  const unsubscribe = await bus.subscribe(
+    replyTo,
+    jsonListener<EngineReport>(log, (report) => {
+      reports.set(report.presence.engineId, report);
+      if (reports.size === engineIds.length) onAll();
+    }),
+  );
   const timer = setTimeout(onAll, withinMs);
   try {
     const message: EngineMessage = { kind: 'tell-metrics', replyTo };

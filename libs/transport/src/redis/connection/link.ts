@@ -60,7 +60,7 @@ export class RedisLink {
   private closes = 0;
   private serverVersion = '';
   private lastError = NO_ANSWER;
-  private readonly listeners: ((event: LinkEvent) => void)[] = [];
+  private readonly listeners = new Set<(event: LinkEvent) => void>();
   private readonly restorers: Restorer[] = [];
   private readonly waiters: (() => void)[] = [];
   private heartbeat: PeriodicTimer | undefined;
@@ -130,8 +130,10 @@ export class RedisLink {
     throw new TransportUnavailable(`${label}: ${this.lastError}${hint}`);
   }
 
-  onEvent(listener: (event: LinkEvent) => void): void {
-    this.listeners.push(listener);
+  /** Returns the end of listening. */
+  onEvent(listener: (event: LinkEvent) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 
   /**
@@ -143,7 +145,7 @@ export class RedisLink {
   }
 
   /** Resolves when the link is up, or closed for good. */
-  whenUp(): Promise<void> {
+  private whenUp(): Promise<void> {
     if (this.up || this.closed) return Promise.resolve();
     return new Promise((resolve) => this.waiters.push(resolve));
   }

@@ -52,6 +52,7 @@ export class RedisConsumer implements JobConsumer {
   private readonly held: HeldJobs;
   private readonly changed = new Signal();
   private readonly stalledCheck: PeriodicTimer;
+  private readonly stopListening: () => void;
   private readonly id = `${holderOf({ host: hostname(), pid: process.pid })}${randomUUID()}`;
   private takes = 0;
   /** Its turn in the order of takers. */
@@ -86,8 +87,10 @@ export class RedisConsumer implements JobConsumer {
       onRelease: () => this.changed.fire(),
     });
     // The blocked connection can be cut too, and would detect it only much later.
-    link.onEvent((event) => {
-      if (event !== 'lost') this.blocked?.disconnect(true);
+    this.stopListening = link.onEvent((event) => {
+      if (event === 'lost') return;
+      this.blocked?.disconnect(true);
+      this.changed.fire();
     });
     const mayBeSlow = (): boolean => this.taken === 0 && times.lockMs > SLOW_PERIOD_MS;
     const check = (): void => void this.recoverStalled();
@@ -108,6 +111,7 @@ export class RedisConsumer implements JobConsumer {
 
   async close(): Promise<void> {
     this.state = 'closed';
+    this.stopListening();
     this.withdraw();
     clearTimeout(this.reminder);
     this.changed.fire();
@@ -122,7 +126,7 @@ export class RedisConsumer implements JobConsumer {
       if (room <= 0) {
         this.withdraw();
         await this.changed.wait();
-      } else if (!this.link.isUp) await Promise.race([this.link.whenUp(), this.changed.wait()]);
+      } else if (!this.link.isUp) await this.changed.wait();
       else await this.takeOrWait(room);
     }
   }

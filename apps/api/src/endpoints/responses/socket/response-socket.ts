@@ -10,6 +10,7 @@ import { bodyOfBytes, LargeBody } from '../../../http/body/large-body';
 import { DetachedResponse } from '../../../http/detached-response';
 import type { Refusals } from '../../../request/refusals';
 import type { RequestWay } from '../../../request/way';
+import type { Log } from '../../../tokens';
 import type { Listener } from '../listened-events';
 import type { WrittenResponse } from '../response-answers';
 import type { ResponseReader } from '../response-reader';
@@ -34,6 +35,7 @@ export interface SocketServices {
   readonly responses: ResponsesService;
   readonly generation: RequestWay;
   readonly refusals: Refusals;
+  readonly logger: Log;
 }
 
 /**
@@ -96,8 +98,14 @@ export class ResponseSocket {
       await this.generate(bytes, turn);
     } catch (error) {
       this.forget(turn.continues);
-      this.refuse(error instanceof BatonError ? error : new BatonError('engine_error'));
+      this.refuse(this.errorOf(error));
     }
+  }
+
+  private errorOf(error: unknown): BatonError {
+    if (error instanceof BatonError) return error;
+    this.services.logger.error({ err: error }, 'a request failed with an unexpected error');
+    return new BatonError('engine_error');
   }
 
   private async generate(bytes: Buffer, turn: Turn): Promise<void> {

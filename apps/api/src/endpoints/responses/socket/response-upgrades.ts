@@ -10,7 +10,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusals } from '../../../request/refusals';
 import { RequestWay } from '../../../request/way';
-import { Config } from '../../../tokens';
+import { Config, Log } from '../../../tokens';
 import { ResponseReader } from '../response-reader';
 import { ResponsesService } from '../responses.service';
 import { servePlainly } from './plain-request';
@@ -35,6 +35,7 @@ export class ResponseUpgrades implements BeforeApplicationShutdown, OnApplicatio
     private readonly responses: ResponsesService,
     private readonly generation: RequestWay,
     private readonly refusals: Refusals,
+    private readonly logger: Log,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -64,14 +65,19 @@ export class ResponseUpgrades implements BeforeApplicationShutdown, OnApplicatio
   async accept(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const upgrade = this.upgrades.get(request.raw);
     if (upgrade === undefined) throw new BatonError('method_not_allowed');
-    this.sockets ??= this.open();
+    this.sockets ??= this.open().catch((error: unknown) => {
+      // The next upgrade tries again.
+      this.sockets = undefined;
+      throw error;
+    });
     (await this.sockets).accept(upgrade, request, reply);
   }
 
   private async open(): Promise<ResponseSockets> {
     const loaded = await import('./response-sockets');
-    const { reader, responses, generation, refusals } = this;
-    return new loaded.ResponseSockets(this.config, { reader, responses, generation, refusals });
+    const { reader, responses, generation, refusals, logger } = this;
+    const services = { reader, responses, generation, refusals, logger };
+    return new loaded.ResponseSockets(this.config, services);
   }
 }
 
