@@ -2,9 +2,12 @@
 // Required by every process of the attacked cluster. Records the longest time for which the event
 // loop was held, in CPU time, which does not depend on other load. Also records the longest time
 // for which the loop waited for a CPU, which shows the other load. Linux reports both for a thread
-// in ns (Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat, first two fields).
+// in ns (Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat, first two fields). When
+// asked, it collects garbage and writes the memory that remains in use.
 const { closeSync, openSync, readSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
+const { setFlagsFromString } = require('node:v8');
+const { runInNewContext } = require('node:vm');
 const { isMainThread } = require('node:worker_threads');
 
 const LOOK_EVERY_MS = 1;
@@ -12,6 +15,12 @@ const WRITE_EVERY_MS = 50;
 
 const folder = process.env.LOOP_WATCH_FOLDER;
 if (folder !== undefined && isMainThread) watch(join(folder, String(process.pid)));
+
+/** A reader finds the whole text or none. */
+function writeWhole(path, text) {
+  writeFileSync(`${path}.part`, text);
+  renameSync(`${path}.part`, path);
+}
 
 function watch(path) {
   const file = openSync('/proc/self/schedstat', 'r');
@@ -38,13 +47,18 @@ function watch(path) {
     const text = JSON.stringify(longest);
     if (text === written) return;
     written = text;
-    writeFileSync(`${path}.part`, text);
-    renameSync(`${path}.part`, path);
+    writeWhole(path, text);
   }, WRITE_EVERY_MS).unref();
   // The test starts a new measurement.
   process.on('SIGUSR2', () => {
     before = read();
     longest = { heldMs: 0, waitedMs: 0 };
+  });
+  process.on('SIGWINCH', () => {
+    setFlagsFromString('--expose-gc');
+    runInNewContext('gc')();
+    const { heapUsed, external } = process.memoryUsage();
+    writeWhole(`${path}.memory`, String(heapUsed + external));
   });
   process.once('exit', () => closeSync(file));
 }

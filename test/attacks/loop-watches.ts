@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { waitUntil } from '../support/wait';
 
 const LOOP_WATCH = fileURLToPath(new URL('loop-watch.cjs', import.meta.url));
 /** Each watch writes every 50 ms. */
@@ -42,6 +43,15 @@ export class LoopWatches {
     await pause(WRITTEN_MS);
     const waits = this.pids().map((pid) => this.of(pid).waitedMs);
     return { heldMs: this.of(apiPid).heldMs, waitedMs: Math.max(ownMs, ...waits) };
+  }
+
+  /** Heap and buffers of the main thread that are in use after a collection, MiB. */
+  async usedMib(pid: number): Promise<number> {
+    const path = join(this.folder, `${pid}.memory`);
+    rmSync(path, { force: true });
+    process.kill(pid, 'SIGWINCH');
+    await waitUntil(() => existsSync(path), { what: `process ${pid} says what memory it uses` });
+    return Number(readFileSync(path, 'utf8')) / 1024 ** 2;
   }
 
   close(): void {

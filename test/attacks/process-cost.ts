@@ -29,11 +29,6 @@ export class ProcessCost {
   }
 }
 
-/** Resident memory, KiB. */
-export function memoryOf(pid: number): number {
-  return statusOf(pid, 'VmRSS');
-}
-
 function statusOf(pid: number, field: string): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
