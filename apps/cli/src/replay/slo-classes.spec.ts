@@ -90,7 +90,7 @@ describe('the SLO classes of a replay', () => {
     ],
     [['--flow-control', 'absent.mjs'], 'The policy absent.mjs does not exist.'],
     [['--flow-control', 'lifo'], 'fcfs, priority, wfq, edf'],
-    [['--slo-classes', '{"a":{"speed":1}}'], 'ttft and tpot and weight and priority'],
+    [['--slo-classes', '{"a":{"speed":1}}'], 'with any of ttft, tpot, weight, priority'],
   ])('refuses %j with one sentence', async (flags, message) => {
     const { exitCode, stderr } = await runCommand('replay', ...CLUSTER, ...LOAD, ...flags);
     expect(stderr).toContain(message);

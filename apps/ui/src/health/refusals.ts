@@ -14,6 +14,10 @@ const REASONS: Readonly<Record<string, Reason>> = {
     because: 'the queue of waiting requests is full',
     remedy: 'Raise max_waiting_requests, add engines, or send less.',
   },
+  too_many_websockets: {
+    because: 'too many WebSocket connections are open',
+    remedy: 'Raise max_websockets, or close connections that wait.',
+  },
   slo_unattainable: {
     because: 'the first token is predicted to come after its limit',
     remedy: 'Raise admission_slo_ttft or the TTFT target of the SLO class, or add engines.',
