@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { BatonError } from '@baton/contract';
 import { TurnShare } from '@baton/kernel';
 import type { RequestLimits } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
@@ -32,13 +31,11 @@ import {
 } from './messages';
 import { type PackedPlans, packPlans, unpackPlans } from './packed-plans';
 import { refusalFrom } from './plain-refusal';
-import { TaskRefused, ThreadPool } from './thread-pool';
+import { threadFailure } from './thread-failure';
+import { ThreadPool } from './thread-pool';
 
 /** Exists only in the build. Tests that run the sources do everything on the event loop. */
 const THREAD = join(__dirname, '../../thread/request-thread.js');
-
-/** Wait that a client is asked for when too many requests wait for a thread, s. */
-const RETRY_AFTER_S = 10;
 
 /**
  * Units of `spendWork` that take 10 ms on a slow core. After so many, a turn of the event loop
@@ -208,7 +205,7 @@ export class RequestThreads implements OnApplicationShutdown {
       if (result.refusal !== undefined) throw refusalFrom(result.refusal);
       return result.value;
     } catch (error) {
-      throw error instanceof TaskRefused ? refused(error) : error;
+      throw threadFailure(error, this.logger);
     } finally {
       call?.response.off('close', leave);
     }
@@ -270,16 +267,4 @@ function readHere<Read extends Reading>(
   const value = wholeBody(body);
   if (body instanceof LargeBody) body.show(value as object);
   return reader.read(value, limits, reader.extra);
-}
-
-function refused({ reason }: TaskRefused): BatonError {
-  switch (reason) {
-    case 'busy':
-      return new BatonError('threads_busy', undefined, null, RETRY_AFTER_S);
-    case 'too-complex':
-      return new BatonError('request_too_complex');
-    case 'left':
-      // The connection is closed, so no client reads the error.
-      return new BatonError('slow_reader');
-  }
 }
