@@ -9,6 +9,12 @@ import { waitUntil } from './wait';
 export const PERSISTENT = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
 /**
+ * Times of a connection whose test does not judge a silence of Redis. They are longer than a Redis
+ * process waits for a CPU on a busy machine.
+ */
+export const PATIENT = { silenceMs: 30_000, callDeadlineMs: 60_000 };
+
+/**
  * A private redis-server of one test file, on a unix socket that survives `kill` and `start` of the
  * server behind it.
  */
