@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { onTime } from '../../support/on-time';
 import { waitUntil } from '../../support/wait';
-import { job, jobs, SHORT_TIMES, Taking, type World, type WorldFactory } from './world';
+import { freeze, job, jobs, SHORT_TIMES, Taking, type World, type WorldFactory } from './world';
 
 export function describeLocks(makeWorld: WorldFactory): void {
   describe('locks', () => {
@@ -101,9 +101,4 @@ export function describeLocks(makeWorld: WorldFactory): void {
       await world.close();
       return () => expect(tookMs).toBeLessThan(3_000);
     }));
-}
-
-/** The effect of SIGSTOP: the process stops. */
-function freeze(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

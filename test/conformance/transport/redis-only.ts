@@ -9,7 +9,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import type { PrivateRedis } from '../../support/redis-server';
 import { waitUntil } from '../../support/wait';
-import { job, jobs, redisWorld, start, Taking, withAdmin } from './world';
+import { freeze, job, jobs, redisWorld, start, Taking, withAdmin } from './world';
 
 /** Tests of effects that only a server outside the process has. */
 export function describeRedisOnly(server: () => PrivateRedis): void {
@@ -256,6 +256,18 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await withAdmin(server(), (admin) => admin.client('PAUSE', 1_000, 'ALL'));
       const asked = await transport.admission.tryEnter('api-a', 'prefill', 1, 9);
       expect(asked).toBe(true);
+      await world.close();
+    });
+
+    it('counts as lost also after a pause of its own while it waits for an answer', async () => {
+      const world = redisWorld(server(), { silenceMs: 300 });
+      const transport = await world.connect();
+      server().freeze();
+      const asked = transport.admission.totals();
+      setTimeout(() => freeze(1_000), 50);
+      await expect(asked).rejects.toThrow('no answer');
+      expect(transport.isConnected).toBe(false);
+      server().thaw();
       await world.close();
     });
 

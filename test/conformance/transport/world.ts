@@ -137,6 +137,11 @@ export async function withAdmin<T>(
   }
 }
 
+/** The effect of SIGSTOP: the process stops. */
+export function freeze(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
 /** The jobs that one consumer took and lost. */
 export class Taking {
   readonly taken: TakenJob[] = [];
