@@ -47,10 +47,14 @@ export const SHORT_TIMES: Partial<TransportTimes> = {
 };
 
 /**
- * Longer than a Redis process waits for a CPU on a busy machine. Tests of its silence set shorter
- * ones.
+ * Longer than a Redis process waits for a CPU on a busy machine. Tests of its silence and of locks
+ * that run out set shorter ones.
  */
-const PATIENT: Partial<TransportTimes> = { silenceMs: 30_000, callDeadlineMs: 60_000 };
+export const PATIENT: Partial<TransportTimes> = {
+  silenceMs: 30_000,
+  callDeadlineMs: 60_000,
+  lockMs: 10_000,
+};
 
 export function inProcessWorld(times: Partial<TransportTimes> = {}): World {
   const hub = new InProcessHub(times);
