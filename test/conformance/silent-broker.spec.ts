@@ -4,10 +4,9 @@ import { connectRedisTransport, type Transport, TransportUnavailable } from '@ba
 import { WorkerHosts } from '@baton/engine-host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiServer } from '../../apps/api/src/api-server';
-import { PrivateRedis } from '../support/redis-server';
+import { PATIENT, PrivateRedis } from '../support/redis-server';
 import { waitUntil } from '../support/wait';
 import { STAGE_WAYS } from '../../libs/engine-host/test/stage-ways';
-import { PATIENT } from './transport/world';
 
 const MESSAGES = [{ role: 'user', content: 'Hello.' }];
 

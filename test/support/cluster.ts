@@ -7,7 +7,7 @@ import type { EnginePresence, Stage } from '@baton/contract';
 import { connectRedisTransport, type Transport } from '@baton/transport';
 import { Redis } from 'ioredis';
 import { isAlive } from './processes';
-import { PrivateRedis } from './redis-server';
+import { PATIENT, PrivateRedis } from './redis-server';
 import { waitUntil } from './wait';
 
 const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
@@ -52,7 +52,7 @@ export class TestCluster {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const transport = await connectRedisTransport({ url: redis.url });
+    const transport = await connectRedisTransport({ url: redis.url, times: PATIENT });
     const cluster = new TestCluster(
       supervisor,
       redis,

@@ -3,7 +3,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TransportTimes } from '@baton/transport';
 import { waitUntil } from './wait';
+
+/**
+ * Longer than a Redis process waits for a CPU on a busy machine. Tests of its silence and of locks
+ * that run out set shorter ones.
+ */
+export const PATIENT: Partial<TransportTimes> = {
+  silenceMs: 30_000,
+  callDeadlineMs: 60_000,
+  lockMs: 10_000,
+};
 
 /** Each write is on the disk before its answer. */
 export const PERSISTENT = ['--appendonly', 'yes', '--appendfsync', 'always'];

@@ -7,9 +7,9 @@ import {
   TransportUnavailable,
 } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
-import type { PrivateRedis } from '../../support/redis-server';
+import { PATIENT, type PrivateRedis } from '../../support/redis-server';
 import { waitUntil } from '../../support/wait';
-import { freeze, job, jobs, PATIENT, redisWorld, start, Taking, withAdmin } from './world';
+import { freeze, job, jobs, redisWorld, start, Taking, withAdmin } from './world';
 
 /** A deadline within which a server answers that is not silent. */
 const LONGER_THAN_A_STALL_MS = 4_000;

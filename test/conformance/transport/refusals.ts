@@ -1,9 +1,9 @@
 import { connectRedisTransport, type Transport, TransportRefused } from '@baton/transport';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../support/cluster';
-import { PrivateRedis } from '../../support/redis-server';
+import { PATIENT, PrivateRedis } from '../../support/redis-server';
 import { waitUntil } from '../../support/wait';
-import { job, PATIENT, redisWorld, Taking, withAdmin } from './world';
+import { job, redisWorld, Taking, withAdmin } from './world';
 
 /** What a server of others can refuse, and what the line about it names. */
 export function describeRefusals(): void {

@@ -16,7 +16,7 @@ import {
 } from '@baton/transport';
 import { Redis } from 'ioredis';
 import { waitUntil } from '../../support/wait';
-import type { PrivateRedis } from '../../support/redis-server';
+import { PATIENT, type PrivateRedis } from '../../support/redis-server';
 
 /** A broker of one test with any number of attached processes, and its possible faults. */
 export interface World {
@@ -44,16 +44,6 @@ export const SHORT_TIMES: Partial<TransportTimes> = {
   lockMs: 600,
   lockRenewMs: 150,
   stalledCheckMs: 100,
-};
-
-/**
- * Longer than a Redis process waits for a CPU on a busy machine. Tests of its silence and of locks
- * that run out set shorter ones.
- */
-export const PATIENT: Partial<TransportTimes> = {
-  silenceMs: 30_000,
-  callDeadlineMs: 60_000,
-  lockMs: 10_000,
 };
 
 export function inProcessWorld(times: Partial<TransportTimes> = {}): World {
