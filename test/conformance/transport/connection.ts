@@ -1,7 +1,15 @@
 import { type Transport, type TransportTimes, TransportUnavailable } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../support/wait';
-import { handoff, job, SHORT_TIMES, start, Taking, type World, type WorldFactory } from './world';
+import {
+  handoff,
+  job,
+  SHORT_REDIS_LOCKS,
+  start,
+  Taking,
+  type World,
+  type WorldFactory,
+} from './world';
 
 export function describeConnection(makeWorld: WorldFactory): void {
   describe('connection', () => {
@@ -100,7 +108,7 @@ export function describeConnection(makeWorld: WorldFactory): void {
     it('reports held jobs lost when their locks cannot be renewed, and refuses to complete them', async () => {
       await world.close();
       // Neither lock runs out before the call below, also when the machine stalls meanwhile.
-      await open({ ...SHORT_TIMES, lockMs: 4_000 });
+      await open(SHORT_REDIS_LOCKS);
       const taking = new Taking(b, 'prefill', { room: 2 });
       await a.jobs.add('prefill', [job('one'), job('two')]);
       await taking.untilTaken(2);

@@ -1,27 +1,29 @@
-import { DEFAULT_TIMES, type Transport } from '@baton/transport';
+import { DEFAULT_TIMES, type Transport, type TransportTimes } from '@baton/transport';
 import { hostname } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LONG_PAUSE_MS, onTime } from '../../support/on-time';
 import { waitUntil } from '../../support/wait';
-import { freeze, job, jobs, SHORT_TIMES, Taking, type World, type WorldFactory } from './world';
+import { freeze, job, jobs, Taking, type World, type WorldFactory } from './world';
 
-export function describeLocks(makeWorld: WorldFactory): void {
+/** @param times of short locks, which the tests let run out */
+export function describeLocks(makeWorld: WorldFactory, times: TransportTimes): void {
+  const { lockMs } = times;
   describe('locks', () => {
     let world: World;
     let api: Transport;
     beforeEach(async () => {
-      world = makeWorld(SHORT_TIMES);
+      world = makeWorld(times);
       api = await world.connect();
     });
     afterEach(() => world.close());
 
-    it('keep a job with a living worker for many times their duration', async () => {
+    it('keep a job with a living worker for several times their duration', async () => {
       const taking = new Taking(await world.connect(), 'prefill', { room: 1 });
       await api.jobs.add('prefill', [job('long')]);
       await taking.untilTaken(1);
       const other = new Taking(await world.connect(), 'prefill');
-      const endMs = performance.now() + 4 * (SHORT_TIMES.lockMs ?? 0);
-      await waitUntil(() => performance.now() > endMs, { what: 'four lock durations are over' });
+      const endMs = performance.now() + 3 * lockMs;
+      await waitUntil(() => performance.now() > endMs, { what: 'three lock durations are over' });
       expect(other.taken).toEqual([]);
       expect(taking.lost).toEqual([]);
       expect(await taking.first().done()).toBe(true);
@@ -76,9 +78,9 @@ export function describeLocks(makeWorld: WorldFactory): void {
       const frozen = new Taking(await world.connect(), 'prefill', { room: 2 });
       await api.jobs.add('prefill', jobs(2));
       await frozen.untilTaken(2);
-      freeze(3 * (SHORT_TIMES.lockMs ?? 0));
-      const endMs = performance.now() + 2 * (SHORT_TIMES.lockMs ?? 0);
-      await waitUntil(() => performance.now() > endMs, { what: 'two lock durations are over' });
+      freeze(1.5 * lockMs);
+      const endMs = performance.now() + lockMs;
+      await waitUntil(() => performance.now() > endMs, { what: 'a lock duration is over' });
       expect(frozen.lost).toEqual([]);
       for (const taken of frozen.taken) expect(await taken.done()).toBe(true);
     });
