@@ -170,7 +170,9 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
     it('reports a lock as lost, once, when another worker has taken the job since', async () => {
       const prefix = 'late';
       const { url } = server();
-      const slow = { ...PATIENT, lockMs: 400, lockRenewMs: 3_000, stalledCheckMs: 60_000 };
+      // A stall must not make its locks longer.
+      const locks = { lockMs: 400, lockCeilingMs: 400, lockRenewMs: 3_000 };
+      const slow = { ...PATIENT, ...locks, stalledCheckMs: 60_000 };
       const late = await connectRedisTransport({ url, prefix, times: slow });
       const taking = new Taking(late, 'prefill', { room: 1 });
       await late.jobs.add('prefill', [job('r0')]);
@@ -191,7 +193,8 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       const prefix = 'regained';
       const { url } = server();
       // From the end of the lock to its renewal it takes longer than a stall of the machine.
-      const slow = { ...PATIENT, lockMs: 1_500, lockRenewMs: 8_000, stalledCheckMs: 50 };
+      const locks = { lockMs: 1_500, lockCeilingMs: 1_500, lockRenewMs: 8_000 };
+      const slow = { ...PATIENT, ...locks, stalledCheckMs: 50 };
       const late = await connectRedisTransport({ url, prefix, times: slow });
       const taking = new Taking(late, 'prefill', { room: 1 });
       await late.jobs.add('prefill', [job('r0')]);
