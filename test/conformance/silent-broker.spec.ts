@@ -4,14 +4,19 @@ import { connectRedisTransport, type Transport, TransportUnavailable } from '@ba
 import { WorkerHosts } from '@baton/engine-host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiServer } from '../../apps/api/src/api-server';
-import { PrivateRedis } from '../support/redis-server';
+import { PATIENT, PrivateRedis } from '../support/redis-server';
 import { waitUntil } from '../support/wait';
 import { STAGE_WAYS } from '../../libs/engine-host/test/stage-ways';
 
 const MESSAGES = [{ role: 'user', content: 'Hello.' }];
 
-/** The deadline of a call is beyond that of a test: only the silence can end one. */
-const TIMES = { silenceMs: 500, callDeadlineMs: 600_000 };
+/**
+ * Longer than a stall of the machine, in which Redis is to answer. The deadline of a call is beyond
+ * that of a test: only the silence can end one.
+ */
+const TIMES = { silenceMs: 3_500, callDeadlineMs: 600_000 };
+/** No silence of Redis ends the presence of an engine, s. */
+const PRESENCE_TTL = 600;
 
 describe('an API whose Redis is silent', () => {
   let redis: PrivateRedis;
@@ -28,11 +33,12 @@ describe('an API whose Redis is silent', () => {
       port: 0,
       stepTime: 'constant',
       enableAdmin: true,
+      presenceTtl: PRESENCE_TTL,
     };
     const config = defaultConfig({ ...overrides, logLevel: 'silent' });
     const log = createLogger({ name: 'test', level: 'silent' });
     front = await connectRedisTransport({ url, times: TIMES });
-    back = await connectRedisTransport({ url });
+    back = await connectRedisTransport({ url, times: PATIENT });
     workers = await WorkerHosts.start({
       stages: STAGE_WAYS,
       config,

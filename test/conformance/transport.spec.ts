@@ -1,3 +1,4 @@
+import type { TransportTimes } from '@baton/transport';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { PrivateRedis } from '../support/redis-server';
 import { describeAdmission } from './transport/admission';
@@ -16,14 +17,20 @@ import { describeRedisOnly } from './transport/redis-only';
 import { describeRefusals } from './transport/refusals';
 import { describeSteps } from './transport/steps';
 import { describeTurns } from './transport/turns';
-import { inProcessWorld, redisWorld, type WorldFactory } from './transport/world';
+import {
+  inProcessWorld,
+  redisWorld,
+  SHORT_LOCKS,
+  SHORT_REDIS_LOCKS,
+  type WorldFactory,
+} from './transport/world';
 
 /** Both adapters of the transport port have the same contract: one suite runs on each. */
 
-function describeAll(makeWorld: WorldFactory): void {
+function describeAll(makeWorld: WorldFactory, shortLocks: TransportTimes): void {
   describeQueues(makeWorld);
   describeTurns(makeWorld);
-  describeLocks(makeWorld);
+  describeLocks(makeWorld, shortLocks);
   describeBus(makeWorld);
   describeLedger(makeWorld);
   describeSteps(makeWorld);
@@ -35,7 +42,7 @@ function describeAll(makeWorld: WorldFactory): void {
 }
 
 describe('in-process transport', () => {
-  describeAll(inProcessWorld);
+  describeAll(inProcessWorld, SHORT_LOCKS);
 });
 
 describe('Redis transport', () => {
@@ -45,7 +52,7 @@ describe('Redis transport', () => {
   });
   afterAll(() => server.close());
 
-  describeAll((times) => redisWorld(server, times));
+  describeAll((times) => redisWorld(server, times), SHORT_REDIS_LOCKS);
   describeLedgerAgreement(() => server);
   describeRedisOnly(() => server);
   describeBrokenJobs(() => server);

@@ -3,16 +3,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TransportTimes } from '@baton/transport';
 import { waitUntil } from './wait';
+
+/**
+ * Longer than a Redis process waits for a CPU on a busy machine. Tests of its silence and of locks
+ * that run out set shorter ones.
+ */
+export const PATIENT: Partial<TransportTimes> = {
+  silenceMs: 30_000,
+  callDeadlineMs: 60_000,
+  lockMs: 10_000,
+};
 
 /** Each write is on the disk before its answer. */
 export const PERSISTENT = ['--appendonly', 'yes', '--appendfsync', 'always'];
-
-/**
- * Times of a connection whose test does not judge a silence of Redis. They are longer than a Redis
- * process waits for a CPU on a busy machine.
- */
-export const PATIENT = { silenceMs: 30_000, callDeadlineMs: 60_000 };
 
 /**
  * A private redis-server of one test file, on a unix socket that survives `kill` and `start` of the

@@ -44,9 +44,10 @@ export function describeAdmission(makeWorld: WorldFactory): void {
     });
 
     it('drops the share of a dead API', async () => {
-      await a.presence.announceApi('dies', 120);
+      await a.presence.announceApi('dies', 60_000);
       await a.admission.tryEnter('dies', 'prefill', 5, 5);
       expect(await b.admission.tryEnter('api-b', 'prefill', 1, 5)).toBe(false);
+      await a.presence.announceApi('dies', 120);
       await waitUntil(() => b.admission.tryEnter('api-b', 'prefill', 1, 5), {
         what: 'the share of the dead is free',
       });

@@ -1,7 +1,15 @@
-import { type Transport, TransportUnavailable } from '@baton/transport';
+import { type Transport, type TransportTimes, TransportUnavailable } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../support/wait';
-import { handoff, job, SHORT_TIMES, start, Taking, type World, type WorldFactory } from './world';
+import {
+  handoff,
+  job,
+  SHORT_REDIS_LOCKS,
+  start,
+  Taking,
+  type World,
+  type WorldFactory,
+} from './world';
 
 export function describeConnection(makeWorld: WorldFactory): void {
   describe('connection', () => {
@@ -9,15 +17,17 @@ export function describeConnection(makeWorld: WorldFactory): void {
     let a: Transport;
     let b: Transport;
     let events: string[];
-    beforeEach(async () => {
+    beforeEach(() => open({}));
+    afterEach(() => world.close());
+
+    async function open(times: Partial<TransportTimes>): Promise<void> {
       // Longer than a test may take: a call that waited for its deadline would fail the test.
-      world = makeWorld({ ...SHORT_TIMES, callDeadlineMs: 600_000 });
+      world = makeWorld({ ...times, callDeadlineMs: 600_000 });
       a = await world.connect();
       b = await world.connect();
       events = [];
       a.onConnection((event) => events.push(event));
-    });
-    afterEach(() => world.close());
+    }
 
     it('reports a restarted broker as another one', async () => {
       await world.kill();
@@ -96,6 +106,9 @@ export function describeConnection(makeWorld: WorldFactory): void {
     });
 
     it('reports held jobs lost when their locks cannot be renewed, and refuses to complete them', async () => {
+      await world.close();
+      // Neither lock runs out before the call below, also when the machine stalls meanwhile.
+      await open(SHORT_REDIS_LOCKS);
       const taking = new Taking(b, 'prefill', { room: 2 });
       await a.jobs.add('prefill', [job('one'), job('two')]);
       await taking.untilTaken(2);

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../support/wait';
 import { handoff, start, type World, type WorldFactory } from './world';
 
-const TOMBSTONE_MS = 2_000;
+/** Longer than a stall of the machine between the writing and the reading of a record. */
+const TOMBSTONE_MS = 4_000;
 
 export function describeLedger(makeWorld: WorldFactory): void {
   describe('ledger', () => {

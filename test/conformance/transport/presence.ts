@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../support/wait';
 import type { World, WorldFactory } from './world';
 
-/** A busy machine renews a presence several times meanwhile. */
-const TTL_MS = 2_000;
+/** Longer than a stall of the machine, which lets no renewal through. */
+const TTL_MS = 4_000;
 
 export function describePresence(makeWorld: WorldFactory): void {
   describe('presence', () => {

@@ -7,16 +7,20 @@ import {
   TransportUnavailable,
 } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
-import type { PrivateRedis } from '../../support/redis-server';
+import { PATIENT, type PrivateRedis } from '../../support/redis-server';
 import { waitUntil } from '../../support/wait';
-import { job, jobs, redisWorld, start, Taking, withAdmin } from './world';
+import { freeze, job, jobs, redisWorld, start, Taking, withAdmin } from './world';
+
+/** A deadline within which a server answers that is not silent. */
+const LONGER_THAN_A_STALL_MS = 4_000;
 
 /** Tests of effects that only a server outside the process has. */
 export function describeRedisOnly(server: () => PrivateRedis): void {
   describe('with a real server', () => {
     it('reports a missing server in one sentence', async () => {
       const url = '/nowhere/redis.sock';
-      const connecting = connectRedisTransport({ url, times: { callDeadlineMs: 300 } });
+      // The first attempt fails within it, also when the machine stalls meanwhile.
+      const connecting = connectRedisTransport({ url, times: { callDeadlineMs: 3_000 } });
       await expect(connecting).rejects.toThrow(TransportUnavailable);
       await expect(connecting).rejects.toThrow(/unix:\/nowhere\/redis\.sock: .*ENOENT/);
     });
@@ -166,12 +170,15 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
     it('reports a lock as lost, once, when another worker has taken the job since', async () => {
       const prefix = 'late';
       const { url } = server();
-      const slow = { lockMs: 400, lockRenewMs: 3_000, stalledCheckMs: 60_000 };
+      // A stall must not make its locks longer.
+      const locks = { lockMs: 400, lockCeilingMs: 400, lockRenewMs: 3_000 };
+      const slow = { ...PATIENT, ...locks, stalledCheckMs: 60_000 };
       const late = await connectRedisTransport({ url, prefix, times: slow });
       const taking = new Taking(late, 'prefill', { room: 1 });
       await late.jobs.add('prefill', [job('r0')]);
       await taking.untilTaken(1);
-      const quick = await connectRedisTransport({ url, prefix, times: { stalledCheckMs: 50 } });
+      const times = { ...PATIENT, stalledCheckMs: 50 };
+      const quick = await connectRedisTransport({ url, prefix, times });
       const heir = new Taking(quick, 'prefill', { room: 1 });
       await heir.untilTaken(1);
       await waitUntil(() => taking.lost.length === 1, { what: 'the loss is reported' });
@@ -185,7 +192,9 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
     it('returns an expired lock to its worker, also from the waiting list', async () => {
       const prefix = 'regained';
       const { url } = server();
-      const slow = { lockMs: 1_500, lockRenewMs: 4_000, stalledCheckMs: 50 };
+      // From the end of the lock to its renewal it takes longer than a stall of the machine.
+      const locks = { lockMs: 1_500, lockCeilingMs: 1_500, lockRenewMs: 8_000 };
+      const slow = { ...PATIENT, ...locks, stalledCheckMs: 50 };
       const late = await connectRedisTransport({ url, prefix, times: slow });
       const taking = new Taking(late, 'prefill', { room: 1 });
       await late.jobs.add('prefill', [job('r0')]);
@@ -237,11 +246,12 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
     });
 
     it('rejects instead of hanging when the server does not answer, and recovers', async () => {
-      const world = redisWorld(server(), { callDeadlineMs: 400 });
+      const world = redisWorld(server(), { callDeadlineMs: LONGER_THAN_A_STALL_MS });
       const transport = await world.connect();
-      await withAdmin(server(), (admin) => admin.client('PAUSE', 1_500, 'ALL'));
+      server().freeze();
       await expect(transport.jobs.waiting('prefill')).rejects.toThrow(TransportUnavailable);
       await waitUntil(() => !transport.isConnected, { what: 'the silence is taken for a loss' });
+      server().thaw();
       await waitUntil(() => transport.isConnected, { what: 'the connection is back' });
       expect(await transport.jobs.waiting('prefill')).toBe(0);
       await world.close();
@@ -251,21 +261,34 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       const world = redisWorld(server(), { silenceMs: 300 });
       const transport = await world.connect();
       await transport.presence.announceApi('api-a', 60_000);
-      const endMs = performance.now() + 1_000;
-      while (performance.now() < endMs) await Promise.resolve();
+      // It then waits for 8 s, which is longer than the pause below with a stall of the machine.
+      freeze(3_000);
       await withAdmin(server(), (admin) => admin.client('PAUSE', 1_000, 'ALL'));
       const asked = await transport.admission.tryEnter('api-a', 'prefill', 1, 9);
       expect(asked).toBe(true);
       await world.close();
     });
 
+    it('counts as lost also after a pause of its own while it waits for an answer', async () => {
+      const world = redisWorld(server(), { silenceMs: 300 });
+      const transport = await world.connect();
+      server().freeze();
+      const asked = transport.admission.totals();
+      setTimeout(() => freeze(1_000), 50);
+      await expect(asked).rejects.toThrow('no answer');
+      expect(transport.isConnected).toBe(false);
+      server().thaw();
+      await world.close();
+    });
+
     it('withdraws an admission that arrives after the deadline of its call', async () => {
-      const world = redisWorld(server(), { callDeadlineMs: 2_000 });
+      const world = redisWorld(server(), { callDeadlineMs: LONGER_THAN_A_STALL_MS });
       const transport = await world.connect();
       await transport.presence.announceApi('api-a', 60_000);
-      await withAdmin(server(), (admin) => admin.client('PAUSE', 2_300, 'ALL'));
+      server().freeze();
       const asking = transport.admission.tryEnter('api-a', 'prefill', 1, 9);
       await expect(asking).rejects.toThrow(TransportUnavailable);
+      server().thaw();
       await waitUntil(async () => (await totalOrNone(transport)) === 0, {
         what: 'nothing is left of the admission',
       });
@@ -311,6 +334,10 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
   });
 }
 
-async function totalOrNone(transport: Transport): Promise<number | undefined> {
-  return transport.isConnected ? (await transport.admission.totals()).prefill : undefined;
+/** None while the connection is lost. */
+function totalOrNone({ admission }: Transport): Promise<number | undefined> {
+  return admission.totals().then(
+    ({ prefill }) => prefill,
+    () => undefined,
+  );
 }

@@ -1,7 +1,7 @@
 import { connectRedisTransport, type Transport, TransportRefused } from '@baton/transport';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../support/cluster';
-import { PrivateRedis } from '../../support/redis-server';
+import { PATIENT, PrivateRedis } from '../../support/redis-server';
 import { waitUntil } from '../../support/wait';
 import { job, redisWorld, Taking, withAdmin } from './world';
 
@@ -20,7 +20,7 @@ export function describeRefusals(): void {
     const connect = (login = ''): Promise<Transport> =>
       connectRedisTransport({
         url: `redis://${login}127.0.0.1:${port}`,
-        times: { callDeadlineMs: 60_000 },
+        times: PATIENT,
         onWarning: (text) => (warning = text),
       });
 

@@ -3,6 +3,7 @@ import type { EngineJob, KvTransferParams } from '@baton/contract';
 import {
   attachInProcess,
   connectRedisTransport,
+  DEFAULT_TIMES,
   type ConsumeOptions,
   type HandoffRecord,
   InProcessHub,
@@ -36,13 +37,20 @@ export interface World {
 
 export type WorldFactory = (times?: Partial<TransportTimes>) => World;
 
-/**
- * Short enough for tests that wait for locks to expire, long enough for a busy machine to renew
- * them.
- */
-export const SHORT_TIMES: Partial<TransportTimes> = {
+/** For tests that wait for locks to expire. They count awake time, so no stall ends one. */
+export const SHORT_LOCKS: TransportTimes = {
+  ...DEFAULT_TIMES,
   lockMs: 600,
   lockRenewMs: 150,
+  stalledCheckMs: 100,
+};
+
+/** The same for locks in Redis, whose time goes on: they outlast a stall of its process. */
+export const SHORT_REDIS_LOCKS: TransportTimes = {
+  ...DEFAULT_TIMES,
+  ...PATIENT,
+  lockMs: 3_500,
+  lockRenewMs: 400,
   stalledCheckMs: 100,
 };
 
@@ -129,6 +137,11 @@ export async function withAdmin<T>(
   } finally {
     admin.disconnect();
   }
+}
+
+/** The effect of SIGSTOP: the process stops. */
+export function freeze(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 /** The jobs that one consumer took and lost. */

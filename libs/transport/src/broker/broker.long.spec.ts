@@ -9,6 +9,7 @@ import { attachInProcess } from '../in-process/attach';
 import { connectRedisTransport } from '../redis/connect';
 import { TransportUnavailable } from '../port/failures';
 import { onTime } from '../../../../test/support/on-time';
+import { PATIENT } from '../../../../test/support/redis-server';
 import { waitUntil } from '../../../../test/support/wait';
 import { startPrivateServer } from './private-server';
 import { detectBroker, resolveBroker } from './resolve-broker';
@@ -28,7 +29,7 @@ describe('resolveBroker', () => {
     if (broker.kind !== 'private-server') throw new Error(`took ${broker.kind}`);
     expect(lines).toEqual([broker.line]);
     expect(broker.line).toMatch(/^Message broker: private \/.*(redis|valkey)-server \(found on/);
-    const transport = await connectRedisTransport({ url: broker.url });
+    const transport = await connectRedisTransport({ url: broker.url, times: PATIENT });
     expect(await transport.jobs.waiting('prefill')).toBe(0);
     await transport.close();
     await broker.close();

@@ -157,20 +157,24 @@ export class RedisLink {
    */
   ask<T>(what: string, send: () => Promise<T>, bytes = 0): Promise<T> {
     if (this.isSilent) return Promise.reject(new TransportUnavailable(`${what}: no answer`));
-    return this.call(what, send, this.quietMs + bytes / SLOWEST_BYTES_PER_MS);
+    return this.call(what, send, () => this.quietMs + bytes / SLOWEST_BYTES_PER_MS);
   }
 
   /**
    * Sends something with a deadline in awake time: it fails when it takes `callDeadlineMs`, or when
-   * the server has answered nothing for `quietMs`. A server that answers other calls is busy, not
-   * silent. Nothing is sent while the link is down.
+   * the server has answered nothing for `quietMs`, which grows when this process is late meanwhile.
+   * A server that answers other calls is busy, not silent. Nothing is sent while the link is down.
    */
-  call<T>(what: string, send: () => Promise<T>, quietMs = this.times.callDeadlineMs): Promise<T> {
+  call<T>(
+    what: string,
+    send: () => Promise<T>,
+    quietMs = (): number => this.times.callDeadlineMs,
+  ): Promise<T> {
     if (!this.up) return Promise.reject(new TransportUnavailable(`${what}: not connected`));
     return new Promise((resolve, reject) => {
       const { processClock, times } = this;
       const leftMs = (nowMs: number, beganMs: number): number =>
-        Math.min(Math.max(beganMs, this.answeredMs) + quietMs, beganMs + times.callDeadlineMs) -
+        Math.min(Math.max(beganMs, this.answeredMs) + quietMs(), beganMs + times.callDeadlineMs) -
         nowMs;
       const settle = processClock.whileAwaited(leftMs, () => {
         this.isSilent ||= processClock.awakeMs() - this.answeredMs >= this.quietMs;
@@ -323,10 +327,11 @@ export class RedisLink {
     const reconnectIf = (isWrong: boolean): void => {
       if (isWrong && this.up) this.commands.disconnect(true);
     };
-    this.call('look for the data', () => this.readLife(), this.quietMs)
+    const quietMs = (): number => this.quietMs;
+    this.call('look for the data', () => this.readLife(), quietMs)
       .then((life) => reconnectIf(life !== this.life))
       .catch(ignore);
-    this.call('look for foreign keys', () => this.findForeign(), this.quietMs)
+    this.call('look for foreign keys', () => this.findForeign(), quietMs)
       .then((foreign) => reconnectIf(foreign !== undefined))
       .catch(ignore);
     if (this.checks % BEATS_PER_PING !== 0) return;
