@@ -19,6 +19,8 @@ const FIELDS = [
 ];
 const PROMPT = 'the baton goes from one runner to the next '.repeat(20);
 
+const EXPIRED = /vllm:nixl_num_kv_expired_reqs_total\{[^}]*\} [1-9]/;
+
 type Params = Record<string, unknown>;
 
 interface Answer {
@@ -33,20 +35,15 @@ describe.each(['fail', 'recompute'] as const)(
     let cluster: TestCluster;
     let url: string;
 
-    beforeAll(async () => {
-      cluster = await TestCluster.start({
-        topology: '1P1D',
-        flags: [
-          ...PLAIN_STEPS,
-          '--dialect=vllm',
-          `--kv-load-failure-policy=${policy}`,
-          '--kv-lease-duration=2',
-        ],
-      });
-      url = `${cluster.baseUrl}/v1/completions`;
-    });
-
     afterAll(() => cluster?.stop());
+
+    /** In place of the cluster of earlier tests. */
+    async function start(...flags: readonly string[]): Promise<void> {
+      await cluster?.stop();
+      const always = [...PLAIN_STEPS, '--dialect=vllm', `--kv-load-failure-policy=${policy}`];
+      cluster = await TestCluster.start({ topology: '1P1D', flags: [...always, ...flags] });
+      url = `${cluster.baseUrl}/v1/completions`;
+    }
 
     async function prefill(prompt = PROMPT): Promise<Params> {
       const answer = await post(url, { prompt, max_tokens: 1, kv_transfer_params: HOLD });
@@ -66,6 +63,10 @@ describe.each(['fail', 'recompute'] as const)(
       return answer.text;
     }
 
+    async function metrics(): Promise<string> {
+      return (await fetch(`${cluster.baseUrl}/metrics`)).text();
+    }
+
     /** Expects the right text with `recompute` and a 500 with `fail`, never a wrong text. */
     async function expectLoadFailure(params: Params): Promise<void> {
       const { status, answer } = await decode(params);
@@ -73,65 +74,68 @@ describe.each(['fail', 'recompute'] as const)(
       else expect([status, answer.choices[0]?.text]).toEqual([200, await plainText()]);
     }
 
-    it('answers the eleven fields and continues on decode with the same text', async () => {
-      const params = await prefill();
-      expect(Object.keys(params).sort()).toEqual([...FIELDS].sort());
-      const { status, answer } = await decode(params);
-      expect(status).toBe(200);
-      expect(answer.choices[0]?.text).toBe(await plainText());
-      const metrics = await (await fetch(`${cluster.baseUrl}/metrics`)).text();
-      expect(metrics).toMatch(/vllm:nixl_bytes_transferred_count\{[^}]*\} [1-9]/);
-      await cluster.untilAtRest();
-    });
+    describe('with the usual lease', () => {
+      beforeAll(() => start());
 
-    it('does not serve a reference twice', async () => {
-      const params = await prefill(`${PROMPT}twice`);
-      await decode(params);
-      await expectLoadFailure(params);
-      await cluster.untilAtRest();
-    });
-
-    it('does not serve a reference after its lease', async () => {
-      const params = await prefill(`${PROMPT}expired`);
-      await waitUntil(async () => (await cluster.sumOf('heldBlocks')) > 0, {
-        what: 'blocks are held',
+      it('answers the eleven fields and continues on decode with the same text', async () => {
+        const params = await prefill();
+        expect(Object.keys(params).sort()).toEqual([...FIELDS].sort());
+        const { status, answer } = await decode(params);
+        expect(status).toBe(200);
+        expect(answer.choices[0]?.text).toBe(await plainText());
+        expect(await metrics()).toMatch(/vllm:nixl_bytes_transferred_count\{[^}]*\} [1-9]/);
+        await cluster.untilAtRest();
       });
-      await waitUntil(async () => (await cluster.sumOf('heldBlocks')) === 0, {
-        what: 'the lease has run out',
+
+      it('does not serve a reference twice', async () => {
+        const params = await prefill(`${PROMPT}twice`);
+        await decode(params);
+        await expectLoadFailure(params);
+        await cluster.untilAtRest();
       });
-      await expectLoadFailure(params);
-      const metrics = await (await fetch(`${cluster.baseUrl}/metrics`)).text();
-      expect(metrics).toMatch(/vllm:nixl_num_kv_expired_reqs_total\{[^}]*\} [1-9]/);
-    });
 
-    it('does not serve an unknown engine or request', async () => {
-      const params = await prefill(`${PROMPT}unknown`);
-      await expectLoadFailure({ ...params, remote_request_id: 'cmpl-nobody-0-00000000' });
-      await expectLoadFailure({
-        ...params,
-        remote_engine_id: '00000000-0000-4000-8000-000000000000',
+      it('serves malformed parameters without a transfer, as vLLM does', async () => {
+        const { status, answer } = await decode({ do_remote_prefill: true, remote_block_ids: 'x' });
+        expect(status).toBe(200);
+        expect(answer.choices[0]?.text).toBe(await plainText());
       });
-      await cluster.untilAtRest();
     });
 
-    it('serves malformed parameters without a transfer, as vLLM does', async () => {
-      const { status, answer } = await decode({ do_remote_prefill: true, remote_block_ids: 'x' });
-      expect(status).toBe(200);
-      expect(answer.choices[0]?.text).toBe(await plainText());
-    });
+    /** So short that a test need not wait long, and too short for one that needs the blocks. */
+    describe('with a short lease', () => {
+      beforeAll(() => start('--kv-lease-duration=2'));
 
-    it('ends a stream in-stream when the KV cannot be loaded', async () => {
-      const params = await prefill(`${PROMPT}streamed`);
-      const body = {
-        prompt: PROMPT,
-        max_tokens: 20,
-        ignore_eos: true,
-        kv_transfer_params: { ...params, remote_request_id: 'cmpl-nobody-0-00000000' },
-      };
-      const answer = await stream(url, body);
-      expect(answer.endedWithDone).toBe(true);
-      expect(answer.error === undefined).toBe(policy === 'recompute');
-      await cluster.untilAtRest();
+      it('does not serve a reference after its lease', async () => {
+        const params = await prefill(`${PROMPT}expired`);
+        await waitUntil(async () => EXPIRED.test(await metrics()), {
+          what: 'the lease has run out',
+        });
+        await expectLoadFailure(params);
+      });
+
+      it('does not serve an unknown engine or request', async () => {
+        const params = await prefill(`${PROMPT}unknown`);
+        await expectLoadFailure({ ...params, remote_request_id: 'cmpl-nobody-0-00000000' });
+        await expectLoadFailure({
+          ...params,
+          remote_engine_id: '00000000-0000-4000-8000-000000000000',
+        });
+        await cluster.untilAtRest();
+      });
+
+      it('ends a stream in-stream when the KV cannot be loaded', async () => {
+        const params = await prefill(`${PROMPT}streamed`);
+        const body = {
+          prompt: PROMPT,
+          max_tokens: 20,
+          ignore_eos: true,
+          kv_transfer_params: { ...params, remote_request_id: 'cmpl-nobody-0-00000000' },
+        };
+        const answer = await stream(url, body);
+        expect(answer.endedWithDone).toBe(true);
+        expect(answer.error === undefined).toBe(policy === 'recompute');
+        await cluster.untilAtRest();
+      });
     });
   },
 );

@@ -14,7 +14,8 @@ describe('a cluster of processes whose engines change', () => {
   let cluster: TestCluster | undefined;
 
   beforeAll(async () => {
-    const flags = [...STEPS, '--enable-admin', '--startup-duration=1'];
+    // Longer than a pause of the machine, in which the test would miss that an engine starts.
+    const flags = [...STEPS, '--enable-admin', '--startup-duration=4'];
     shared = await TestCluster.start({ topology: '1P1D', flags });
   });
 
@@ -100,15 +101,24 @@ describe('a cluster of processes whose engines change', () => {
     return engine;
   }
 
-  async function untilRunning(target: TestCluster, requests: number): Promise<void> {
-    const runs = async (): Promise<boolean> => (await target.sumOf('running')) >= requests;
+  /** Or until the load is over: a test that is stopped for so long does not see it run. */
+  async function untilRunning(
+    target: TestCluster,
+    requests: number,
+    load: Promise<unknown>,
+  ): Promise<void> {
+    let isOver = false;
+    const end = (): void => void (isOver = true);
+    load.then(end, end);
+    const runs = async (): Promise<boolean> =>
+      isOver || (await target.sumOf('running')) >= requests;
     await waitUntil(runs, { what: `${requests} requests run` });
   }
 
   it('lets an engine join under load, and gives it no work before it has loaded', async () => {
     const target = await shape({ prefill: 1, decode: 1 });
     const answers = load(target, 40);
-    await untilRunning(target, 10);
+    await untilRunning(target, 10, answers);
     const answer = await admin(target, 'POST', '', { role: 'decode', count: 1 });
     expect(answer).toEqual({ status: 202, body: { role: 'decode', joining: 1 } });
     await untilState(target, 'decode ready, decode starting, prefill ready');
@@ -128,7 +138,7 @@ describe('a cluster of processes whose engines change', () => {
       const said = target.log.length;
       const log = (): string => target.log.slice(said);
       const answers = load(target, 60);
-      await untilRunning(target, 20);
+      await untilRunning(target, 20, answers);
       const leaving = [await firstOf(target, 'decode'), await firstOf(target, 'prefill')];
       for (const { engineId: id, name } of leaving) {
         const answer = await admin(target, 'DELETE', `/${id}`);
@@ -148,7 +158,7 @@ describe('a cluster of processes whose engines change', () => {
   it('changes the role of an engine under load, and keeps the new role after a crash', async () => {
     const target = await shape({ prefill: 2, decode: 1 });
     const answers = load(target, 40);
-    await untilRunning(target, 10);
+    await untilRunning(target, 10, answers);
     const { engineId: id, name, pid } = await firstOf(target, 'prefill');
     const answer = await admin(target, 'POST', `/${id}/role`, { role: 'decode' });
     expect(answer.body).toEqual({ id, name, state: 'draining', becomes: 'decode' });
@@ -174,7 +184,7 @@ describe('a cluster of processes whose engines change', () => {
     const shared = (await target.engines()).filter((each) => each.pid === pid);
     expect(shared.map(({ stage }) => stage).sort()).toEqual(['aggregated', 'prefill']);
     const answers = load(target, 20);
-    await untilRunning(target, 5);
+    await untilRunning(target, 5, answers);
     process.kill(pid, 'SIGKILL');
     await waitUntil(async () => (await target.engines()).every((each) => each.pid !== pid), {
       what: 'the killed process is gone',
@@ -189,14 +199,14 @@ describe('a cluster of processes whose engines change', () => {
     const rank = 'aggregated ready';
     const twoEngines = [rank, rank, rank, rank].join(', ');
     const answers = load(target, 40);
-    await untilRunning(target, 10);
+    await untilRunning(target, 10, answers);
     await admin(target, 'POST', '', { role: 'aggregated', count: 1 });
     await untilState(target, twoEngines);
     const pids = (await target.engines()).map(({ pid }) => pid);
     expect(new Set(pids).size).toBe(2);
     expect(pids.filter((pid) => pid === pids[0])).toHaveLength(2);
     const more = load(target, 40);
-    await untilRunning(target, 20);
+    await untilRunning(target, 20, more);
     const second = (await target.engines()).find(({ dataParallel }) => dataParallel?.rank === 1)!;
     const { replicaId: id, replicaName: name } = second.dataParallel!;
     const answer = await admin(target, 'DELETE', `/${second.engineId}`);
@@ -246,7 +256,8 @@ describe('a cluster of processes whose engines change', () => {
   it('follows a schedule in simulated time', async () => {
     const target = await start(
       ...(['2P1D', '--speedup=10', '--startup-duration=2'] as const),
-      '--changes=5s:+1D,50s:1P>D,80s:-2D',
+      // Each state lasts for longer than a pause of the machine, in which the test would miss it.
+      '--changes=5s:+1D,100s:1P>D,160s:-2D',
     );
     await untilState(target, 'decode ready, decode ready, prefill ready, prefill ready');
     const answers = load(target, 40);
@@ -256,6 +267,6 @@ describe('a cluster of processes whose engines change', () => {
     const said = (): string[] =>
       [...target.log.matchAll(/\| change (.*)/g)].map(([, change = '']) => change);
     await waitUntil(() => said().length === 3, { what: 'the log has each change' });
-    expect(said()).toEqual(['5s:+1D', '50s:1P>D', '80s:-2D']);
+    expect(said()).toEqual(['5s:+1D', '100s:1P>D', '160s:-2D']);
   });
 });

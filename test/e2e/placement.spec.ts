@@ -4,11 +4,12 @@ import { TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
 /**
- * A step takes 150 ms and holds few prompts, so that a burst waits in the queues of the engines.
+ * A step takes 500 ms and holds few prompts, so that a burst waits in the queues of the engines,
+ * and for longer than a pause of the machine.
  */
 const SLOW_PREFILL = [
   '--step-time=constant',
-  '--time-to-first-token=150',
+  '--time-to-first-token=500',
   '--inter-token-latency=2',
   '--max-num-batched-tokens=64',
   '--max-num-seqs=64',

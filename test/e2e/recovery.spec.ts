@@ -7,6 +7,8 @@ import { RoleProcess } from '../support/role-process';
 import { waitUntil } from '../support/wait';
 
 const TOKENS = 120;
+/** Of an answer that the test cuts: no pause of a machine is as long. */
+const LONG_TOKENS = 4_000;
 /** As in `PLAIN_STEPS`. */
 const TOKEN_MS = 5;
 const PAUSE_MS = 5_000;
@@ -29,9 +31,14 @@ describe('a cluster under faults', () => {
 
   afterAll(() => cluster.stop());
 
-  function load({ baseUrl }: { baseUrl: string }, requests: number): Promise<StreamedAnswer[]> {
+  function load(
+    { baseUrl }: { baseUrl: string },
+    requests: number,
+    tokens = TOKENS,
+  ): Promise<StreamedAnswer[]> {
+    const body = { ...BODY, max_tokens: tokens };
     const streams = Array.from({ length: requests }, (_, i) =>
-      stream(`${baseUrl}/v1/completions`, { ...BODY, prompt: promptOf(i) }),
+      stream(`${baseUrl}/v1/completions`, { ...body, prompt: promptOf(i) }),
     );
     return Promise.all(streams);
   }
@@ -50,8 +57,15 @@ describe('a cluster under faults', () => {
     await cluster.untilAtRest();
   }
 
-  async function victim(stage: 'prefill' | 'decode'): Promise<number> {
-    await waitUntil(async () => (await cluster.sumOf('running')) > 0, { what: 'requests run' });
+  /**
+   * A process of the stage, once the load runs. A test that is stopped for longer than its load
+   * lasts sees no running request.
+   */
+  async function victim(stage: 'prefill' | 'decode', running: Promise<unknown>): Promise<number> {
+    const isOver = overFlag(running);
+    await waitUntil(async () => isOver() || (await cluster.sumOf('running')) > 0, {
+      what: 'requests run',
+    });
     const [pid] = await cluster.pidsOf(stage);
     expect(pid).toBeDefined();
     return pid ?? 0;
@@ -66,7 +80,7 @@ describe('a cluster under faults', () => {
     'loses no request when a %s worker is killed',
     async (stage) => {
       const running = load(cluster, 40);
-      process.kill(await victim(stage), 'SIGKILL');
+      process.kill(await victim(stage, running), 'SIGKILL');
       await expectRecovered(await running);
     },
   );
@@ -75,7 +89,7 @@ describe('a cluster under faults', () => {
     'repeats no token when a %s worker is paused and continues',
     async (stage) => {
       const running = load(cluster, 40);
-      const pid = await victim(stage);
+      const pid = await victim(stage, running);
       process.kill(pid, 'SIGSTOP');
       const answers = await running;
       process.kill(pid, 'SIGCONT');
@@ -87,15 +101,22 @@ describe('a cluster under faults', () => {
     onTime(5, async () => {
       await cluster.untilWorkers({ prefill: 2, decode: 2 });
       const early = load(cluster, 40);
-      const pid = await victim('decode');
+      const pid = await victim('decode', early);
       // The worker is late now, so its leases are as long as the pause.
       process.kill(pid, 'SIGSTOP');
       await pause(PAUSE_MS);
       process.kill(pid, 'SIGCONT');
       expectRight(await early);
-      const running = load(cluster, 40);
-      const runsThere = async (): Promise<boolean> =>
-        (await cluster.engines()).some((one) => one.pid === pid && one.gauges.running > 0);
+      let running = load(cluster, 40);
+      let isOver = overFlag(running);
+      const runsThere = async (): Promise<boolean> => {
+        if (isOver()) {
+          expectRight(await running);
+          running = load(cluster, 40);
+          isOver = overFlag(running);
+        }
+        return (await cluster.engines()).some((one) => one.pid === pid && one.gauges.running > 0);
+      };
       await waitUntil(runsThere, { what: 'the worker has jobs' });
       const killedMs = performance.now();
       process.kill(pid, 'SIGKILL');
@@ -130,7 +151,7 @@ describe('a cluster under faults', () => {
     await waitUntil(async () => (await cluster.jobsAdded('prefill')) === before + 20, {
       what: 'all wait',
     });
-    await victim('decode');
+    await victim('decode', running);
     await cluster.redis.kill();
     await cluster.redis.start();
     const answers = await running;
@@ -140,8 +161,8 @@ describe('a cluster under faults', () => {
   });
 
   it('frees the blocks of an API process that was killed', async () => {
-    const running = load(cluster, 10).catch(() => 'connection lost');
-    await victim('decode');
+    const running = load(cluster, 10, LONG_TOKENS).catch(() => 'connection lost');
+    await victim('decode', running);
     process.kill(await cluster.apiPid(), 'SIGKILL');
     expect(await running).toBe('connection lost');
     await cluster.untilAtRest();
@@ -169,9 +190,11 @@ describe('a cluster under faults', () => {
     it('frees the blocks of an aborted request whose abort message was lost', async () => {
       const leave = new AbortController();
       const url = `${baseUrl}/v1/completions`;
-      const left = stream(url, { ...BODY, max_tokens: 4000, prompt: 'x' }, leave.signal).catch(
-        () => 'left',
-      );
+      const left = stream(
+        url,
+        { ...BODY, max_tokens: LONG_TOKENS, prompt: 'x' },
+        leave.signal,
+      ).catch(() => 'left');
       await waitUntil(async () => (await cluster.sumOf('running')) > 0, { what: 'it runs' });
       leave.abort();
       expect(await left).toBe('left');
@@ -189,6 +212,14 @@ describe('a cluster under faults', () => {
     }
   });
 });
+
+/** Tells whether the load has ended. */
+function overFlag(running: Promise<unknown>): () => boolean {
+  let isOver = false;
+  const end = (): void => void (isOver = true);
+  running.then(end, end);
+  return () => isOver;
+}
 
 function promptOf(index: number): string {
   return `Request number ${index} asks for a short story about runner ${index % 7}.`;

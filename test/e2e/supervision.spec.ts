@@ -73,7 +73,7 @@ describe('the supervisor of a cluster', () => {
     const children = await processesBelow(cluster.process.pid ?? 0);
     const answer = stream(cluster.url, { prompt: 'x', max_tokens: 10, ignore_eos: true });
     const gone = once(cluster.process, 'exit');
-    await isStreaming(cluster);
+    await isStreaming(cluster, answer);
     cluster.process.kill('SIGINT');
     // npm sends the same key press a second time.
     cluster.process.kill('SIGINT');
@@ -89,7 +89,7 @@ describe('the supervisor of a cluster', () => {
       () => undefined,
     );
     const gone = once(cluster.process, 'exit');
-    await isStreaming(cluster);
+    await isStreaming(cluster, answer);
     cluster.process.kill('SIGINT');
     // Sends the signal again until one counts as the second: a signal kills a process in its
     // teardown.
@@ -151,10 +151,16 @@ async function standbys({ socketPath }: PrivateRedis): Promise<number> {
   return clients.split('name=baton-standby').length - 1;
 }
 
-/** Resolves when a decode engine has a running request. */
-async function isStreaming(cluster: Cluster): Promise<void> {
+/**
+ * Resolves when a decode engine has a running request, or when the answer has ended: a test that is
+ * stopped for so long does not see it run.
+ */
+async function isStreaming(cluster: Cluster, answer: Promise<unknown>): Promise<void> {
+  let isOver = false;
+  void answer.then(() => (isOver = true));
   const metrics = cluster.url.replace('/v1/completions', '/metrics');
   const runs = async (): Promise<boolean> => {
+    if (isOver) return true;
     const text = await fetch(metrics).then((answer) => answer.text());
     return /^vllm:num_requests_running\{.*\} [1-9]/m.test(text);
   };

@@ -20,6 +20,8 @@ const CONFIG = fileURLToPath(new URL('../../deploy/prometheus/prometheus.yml', i
 const MODEL = 'llama-3.1-8b';
 /** A policy, so that decisions are counted; measured step times, so that their range is checked. */
 const FLAGS = ['--placement=least-requests', '--speedup=4', '--model', MODEL];
+/** A process that is stopped for a second misses a scrape: its series end until the next one. */
+const PATIENT = { timeout: 60_000 };
 /** The workers of 2P2D. */
 const WORKERS = 4;
 
@@ -77,23 +79,25 @@ describe('a real Prometheus at a real cluster under load', () => {
   }
 
   it('finds every target up', async () => {
-    const up = await prometheus.query('up');
-    expect(up.map(({ metric, value }) => `${metric['job']} ${value[1]}`).sort()).toEqual([
-      'baton 1',
-      ...Array<string>(WORKERS).fill('baton-worker 1'),
-    ]);
+    const up = async (): Promise<string[]> =>
+      (await prometheus.query('up'))
+        .map(({ metric, value }) => `${metric['job']} ${value[1]}`)
+        .sort();
+    await expect
+      .poll(up, PATIENT)
+      .toEqual(['baton 1', ...Array<string>(WORKERS).fill('baton-worker 1')]);
   });
 
   it('answers every query of our boards with data', async () => {
     const queries = ownBoardQueries();
     expect(queries.length).toBeGreaterThan(60);
-    expect(await unanswered(prometheus, queries)).toEqual([]);
+    await expect.poll(() => unanswered(prometheus, queries), PATIENT).toEqual([]);
   });
 
   it('answers every query of vLLM’s boards with data', async () => {
     const queries = vllmBoardQueries();
     expect(queries.length).toBeGreaterThan(40);
-    expect(await unanswered(prometheus, queries)).toEqual([]);
+    await expect.poll(() => unanswered(prometheus, queries), PATIENT).toEqual([]);
   });
 
   it('evaluates every rule, and fires no alert for a healthy cluster', async () => {
@@ -101,7 +105,7 @@ describe('a real Prometheus at a real cluster under load', () => {
     const rules = groups.flatMap((group) => group.rules);
     expect(rules).toHaveLength(ownRules().length);
     expect(rules.filter(({ health }) => health !== 'ok')).toEqual([]);
-    expect(await unanswered(prometheus, recordedQueries())).toEqual([]);
+    await expect.poll(() => unanswered(prometheus, recordedQueries()), PATIENT).toEqual([]);
     const critical = await prometheus.query('ALERTS{severity="critical"}');
     expect(critical).toEqual([]);
   });

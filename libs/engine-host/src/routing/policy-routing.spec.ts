@@ -160,7 +160,13 @@ describe('PolicyRouting', () => {
     it('does not count its own pause, or the broker’s, as silence of the engines', async () => {
       await four();
       wall.skip(5 * SECOND);
+      // At a timer that rings before the routing's own one, and then.
+      expect(routing.unavailableEngines()).toEqual([]);
       await wall.advance(1);
+      expect(routing.unavailableEngines()).toEqual([]);
+      await four();
+      await wall.advance(0.3 * SECOND);
+      wall.skip(0.75 * SECOND);
       expect(routing.unavailableEngines()).toEqual([]);
       await wall.advance(2 * SECOND);
       expect(routing.unavailableEngines()).toHaveLength(4);

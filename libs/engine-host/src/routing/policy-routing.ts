@@ -42,9 +42,9 @@ import {
 const TICK_US = 250_000;
 /**
  * A tick this late means that this process was paused, so missing messages do not mean that engines
- * are silent.
+ * are silent. A shorter pause and the interval of two loads are less than the silence that counts.
  */
-const AWAY_US = secondsToUs(0.75);
+const AWAY_US = secondsToUs(0.4);
 /** Weight of a new prompt in the mean prompt length: about the last 64 prompts count. */
 const MEAN_WEIGHT = 1 / 64;
 
@@ -92,6 +92,8 @@ export class PolicyRouting implements JobRouting {
   private isPull: Readonly<Record<Stage, boolean>>;
   private meanPromptTokens = 0;
   private alarm: Alarm | undefined;
+  /** Instant of the next tick. */
+  private dueUs = Infinity;
   private unsubscribe: Unsubscribe | undefined;
 
   constructor(private readonly options: PolicyRoutingOptions) {
@@ -123,7 +125,7 @@ export class PolicyRouting implements JobRouting {
       channels.loads,
       jsonListener<EngineLoad>(log, (load) => this.board.onLoad(load, wall.nowUs())),
     );
-    this.tick(wall.nowUs());
+    this.tick();
     this.settings.follow(({ config }) => this.place(placerSpec(config)));
     await this.settings.start();
   }
@@ -168,7 +170,7 @@ export class PolicyRouting implements JobRouting {
   atHandoff(job: EngineJob): RoutedJob {
     const { decodeEngineId } = job;
     const isThere =
-      decodeEngineId !== undefined && this.board.isReady(decodeEngineId, this.options.wall.nowUs());
+      decodeEngineId !== undefined && this.board.isReady(decodeEngineId, this.nowUs());
     return isThere ? this.send(job, 'decode', decodeEngineId) : this.again('decode', job);
   }
 
@@ -183,7 +185,7 @@ export class PolicyRouting implements JobRouting {
   }
 
   unavailableEngines(): readonly UnavailableEngine[] {
-    return this.board.unavailableRows(this.options.wall.nowUs());
+    return this.board.unavailableRows(this.nowUs());
   }
 
   observeForAdmission(
@@ -203,13 +205,18 @@ export class PolicyRouting implements JobRouting {
     return { ...context, waitingRequests, predictedTtftUs };
   }
 
-  private tick(dueUs: number): void {
-    const { wall } = this.options;
-    const nowUs = wall.nowUs();
-    if (nowUs - dueUs > AWAY_US) this.board.listenAfresh(nowUs);
+  private tick(): void {
+    const nowUs = this.nowUs();
     this.board.forgetOld(nowUs);
-    const nextUs = nowUs + TICK_US;
-    this.alarm = wall.around(nextUs, () => this.tick(nextUs));
+    this.dueUs = nowUs + TICK_US;
+    this.alarm = this.options.wall.around(this.dueUs, () => this.tick());
+  }
+
+  /** Notes a pause of this process too: after one, other timers than the tick can ring first. */
+  private nowUs(): number {
+    const nowUs = this.options.wall.nowUs();
+    if (nowUs - this.dueUs > AWAY_US) this.board.listenAfresh(nowUs);
+    return nowUs;
   }
 
   private split(job: EngineJob): RoutedJob {
@@ -266,7 +273,7 @@ export class PolicyRouting implements JobRouting {
       ...(kvPool === 'none' ? {} : { pool: this.poolFor(stage, request) }),
       stage,
       request,
-      engines: this.board.ready(stage, this.options.wall.nowUs(), job.dataParallelRank),
+      engines: this.board.ready(stage, this.nowUs(), job.dataParallelRank),
       cachedTokens: ({ engineId }) => this.prefixes.cachedTokens(engineId, request),
       prefillUs: (_engine, tokens, cached) => {
         const { stepTime, maxNumBatchedTokens } = this.setupOf(stage).options;

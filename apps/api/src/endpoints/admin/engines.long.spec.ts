@@ -105,7 +105,8 @@ describe('/admin/engines', () => {
   });
 
   it('lets an engine join, which loads its model before it takes work', async () => {
-    const target = await start({ prefill: 1, decode: 1 }, { startupDuration: 20 });
+    // The engine starts for longer than a pause of the machine, so that the test sees it start.
+    const target = await start({ prefill: 1, decode: 1 }, { startupDuration: 40 });
     await until(async () => (await roles()) === 'decode ready, prefill ready');
     const answer = await call('POST', '', { role: 'decode' });
     expect([answer.status, await answer.json()]).toEqual([202, { role: 'decode', joining: 1 }]);

@@ -88,6 +88,9 @@ describe('rate limits', () => {
   it('count prompt and output tokens, first the expected and then the actual number', async () => {
     const { api, engine, post } = await start({ limitTokensPerMinute: 1_000 });
     const send = post.bind(fixture);
+    const startMs = performance.now();
+    /** At most so many tokens have returned to the budget. */
+    const returned = (): number => Math.ceil(((performance.now() - startMs) * 1_000) / 60_000);
     const whole = await send('/v1/completions', {
       prompt: PROMPT,
       max_tokens: 40,
@@ -99,11 +102,11 @@ describe('rate limits', () => {
     expect(budget?.values()).toHaveLength(1);
 
     const brief = await send('/v1/completions', { prompt: PROMPT, max_tokens: 800, seed: 1 });
-    expect(remaining(brief)).toBeLessThan(160);
+    expect(remaining(brief)).toBeLessThanOrEqual(140 + returned());
     const { usage } = (await brief.json()) as { usage: { total_tokens: number } };
     expect(usage.total_tokens).toBeLessThan(700);
     await until(async () => (await left(api.url)) >= 950 - usage.total_tokens);
-    expect(await left(api.url)).toBeLessThan(980 - usage.total_tokens);
+    expect(await left(api.url)).toBeLessThanOrEqual(950 - usage.total_tokens + returned());
     expect(engine.runs).toHaveLength(2);
   });
 

@@ -5,7 +5,10 @@ import { channels, jsonListener, type Transport } from '@baton/transport';
 import { randomUUID } from 'node:crypto';
 import { hasServerPage } from './upstream-families';
 
-/** Time after which an engine that has not answered is shown as it was last announced, in ms. */
+/**
+ * Time after which an engine that has not answered is shown as it was last announced, in awake ms:
+ * after a pause of this process the answers are there, unread.
+ */
 const ANSWER_WITHIN_MS = 1_000;
 /** Longer than a worker waits for its server. */
 const SERVER_WITHIN_MS = 3_000;
@@ -30,7 +33,7 @@ export async function askEngines(
 
 async function requestReports(
   engineIds: readonly string[],
-  { transport: { bus, isConnected }, log }: Omit<EngineReportsSource, 'config'>,
+  { transport: { bus, isConnected, processClock }, log }: Omit<EngineReportsSource, 'config'>,
   withinMs: number,
 ): Promise<ReadonlyMap<string, EngineReport>> {
   const reports = new Map<string, EngineReport>();
@@ -45,14 +48,17 @@ async function requestReports(
       if (reports.size === engineIds.length) onAll();
     }),
   );
-  const timer = setTimeout(onAll, withinMs);
+  const settle = processClock.whileAwaited(
+    (awakeMs, beganMs) => beganMs + withinMs - awakeMs,
+    () => onAll(),
+  );
   try {
     const message: EngineMessage = { kind: 'tell-metrics', replyTo };
     const payload = Buffer.from(JSON.stringify(message));
     for (const engineId of engineIds) bus.publish(channels.engine(engineId), payload);
     await all;
   } finally {
-    clearTimeout(timer);
+    settle();
     await unsubscribe();
   }
   return reports;

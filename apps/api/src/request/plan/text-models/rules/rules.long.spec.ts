@@ -327,7 +327,8 @@ describe('the example that ships', () => {
 
 describe('a delay', () => {
   it('ends with the client: nothing is started for a client that has left', async () => {
-    const rulesPath = file('rules: [{match: {message: slow}, delay: 300ms}]');
+    // Longer than a pause of the machine, after which the delay and the client would end together.
+    const rulesPath = file('rules: [{match: {message: slow}, delay: 4s}]');
     const config = { textModel: 'rules', rulesPath } as const;
     const fixture = await ApiFixture.start({ config, engines: [{ isEager: true }] });
     try {
