@@ -101,18 +101,13 @@ describe('a cluster of processes whose engines change', () => {
     return engine;
   }
 
-  /** Or until the load is over: a test that is stopped for so long does not see it run. */
   async function untilRunning(
     target: TestCluster,
     requests: number,
     load: Promise<unknown>,
   ): Promise<void> {
-    let isOver = false;
-    const end = (): void => void (isOver = true);
-    load.then(end, end);
-    const runs = async (): Promise<boolean> =>
-      isOver || (await target.sumOf('running')) >= requests;
-    await waitUntil(runs, { what: `${requests} requests run` });
+    const runs = async (): Promise<boolean> => (await target.sumOf('running')) >= requests;
+    await waitUntil(runs, { what: `${requests} requests run`, during: load });
   }
 
   it('lets an engine join under load, and gives it no work before it has loaded', async () => {

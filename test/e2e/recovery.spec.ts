@@ -57,15 +57,10 @@ describe('a cluster under faults', () => {
     await cluster.untilAtRest();
   }
 
-  /**
-   * A process of the stage, once the load runs. A test that is stopped for longer than its load
-   * lasts sees no running request.
-   */
+  /** A process of the stage, once the load runs. */
   async function victim(stage: 'prefill' | 'decode', running: Promise<unknown>): Promise<number> {
-    const isOver = overFlag(running);
-    await waitUntil(async () => isOver() || (await cluster.sumOf('running')) > 0, {
-      what: 'requests run',
-    });
+    const run = async (): Promise<boolean> => (await cluster.sumOf('running')) > 0;
+    await waitUntil(run, { what: 'requests run', during: running });
     const [pid] = await cluster.pidsOf(stage);
     expect(pid).toBeDefined();
     return pid ?? 0;
@@ -107,17 +102,15 @@ describe('a cluster under faults', () => {
       await pause(PAUSE_MS);
       process.kill(pid, 'SIGCONT');
       expectRight(await early);
+      const runsThere = async (): Promise<boolean> =>
+        (await cluster.engines()).some((one) => one.pid === pid && one.gauges.running > 0);
       let running = load(cluster, 40);
-      let isOver = overFlag(running);
-      const runsThere = async (): Promise<boolean> => {
-        if (isOver()) {
-          expectRight(await running);
-          running = load(cluster, 40);
-          isOver = overFlag(running);
-        }
-        return (await cluster.engines()).some((one) => one.pid === pid && one.gauges.running > 0);
-      };
-      await waitUntil(runsThere, { what: 'the worker has jobs' });
+      for (;;) {
+        await waitUntil(runsThere, { what: 'the worker has jobs', during: running });
+        if (await runsThere()) break;
+        expectRight(await running);
+        running = load(cluster, 40);
+      }
       const killedMs = performance.now();
       process.kill(pid, 'SIGKILL');
       expectRight(await running);
@@ -212,14 +205,6 @@ describe('a cluster under faults', () => {
     }
   });
 });
-
-/** Tells whether the load has ended. */
-function overFlag(running: Promise<unknown>): () => boolean {
-  let isOver = false;
-  const end = (): void => void (isOver = true);
-  running.then(end, end);
-  return () => isOver;
-}
 
 function promptOf(index: number): string {
   return `Request number ${index} asks for a short story about runner ${index % 7}.`;

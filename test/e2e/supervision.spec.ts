@@ -151,18 +151,12 @@ async function standbys({ socketPath }: PrivateRedis): Promise<number> {
   return clients.split('name=baton-standby').length - 1;
 }
 
-/**
- * Resolves when a decode engine has a running request, or when the answer has ended: a test that is
- * stopped for so long does not see it run.
- */
+/** Resolves when a decode engine has a running request, or when the answer has ended. */
 async function isStreaming(cluster: Cluster, answer: Promise<unknown>): Promise<void> {
-  let isOver = false;
-  void answer.then(() => (isOver = true));
   const metrics = cluster.url.replace('/v1/completions', '/metrics');
   const runs = async (): Promise<boolean> => {
-    if (isOver) return true;
     const text = await fetch(metrics).then((answer) => answer.text());
     return /^vllm:num_requests_running\{.*\} [1-9]/m.test(text);
   };
-  await waitUntil(runs, { what: 'a request runs' });
+  await waitUntil(runs, { what: 'a request runs', during: answer });
 }

@@ -124,13 +124,8 @@ describe('a running cluster', () => {
     const joined = await RoleProcess.worker(cluster, 'decode', PLAIN_STEPS);
     expect(await cluster.pidsOf('decode')).toHaveLength(2);
     const during = load();
-    // A test that is stopped for longer than the load lasts sees no running request.
-    let isOver = false;
-    const end = (): void => void (isOver = true);
-    during.then(end, end);
-    await waitUntil(async () => isOver || (await cluster.sumOf('running')) > 0, {
-      what: 'requests run',
-    });
+    const run = async (): Promise<boolean> => (await cluster.sumOf('running')) > 0;
+    await waitUntil(run, { what: 'requests run', during });
     const gone = joined.stop();
     const answers = [...(await before), ...(await during)];
     await gone;
