@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freePort } from '../support/cluster';
+import { freePort } from '../support/free-port';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BATON = join(ROOT, 'bin', 'baton');

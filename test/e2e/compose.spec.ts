@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { freePort } from '../support/cluster';
+import { freePort } from '../support/free-port';
 import { CommandProcess } from '../support/command-process';
 import { waitUntil } from '../support/wait';
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Family, parseExposition, sumOf } from '../../apps/api/test/exposition';
 import { stream } from '../support/client';
-import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { freePort } from '../support/free-port';
 
 const PROMPT_TOKENS = 100;
 const OUTPUT_TOKENS = 5;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post, stream, type StreamedAnswer } from '../support/client';
-import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { freePort } from '../support/free-port';
 import { waitUntil } from '../support/wait';
 
 /** A counter of vLLM. */

@@ -1,7 +1,8 @@
 import type { Stage } from '@baton/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post, stream } from '../support/client';
-import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { freePort } from '../support/free-port';
 
 const PROMPT = 'each engine has a door of its own '.repeat(10);
 

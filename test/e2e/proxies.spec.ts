@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { freePort } from '../support/free-port';
 import { CommandProcess } from '../support/command-process';
 import { ToyProxy } from '../support/toy-proxy';
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { benchOutput } from '../support/bench-output';
-import { freePort } from '../support/cluster';
+import { freePort } from '../support/free-port';
 import { comparableLines, quotedLines } from '../support/quoted-output';
 import { waitUntil } from '../support/wait';
 

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type StreamedAnswer, stream } from '../support/client';
-import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { PLAIN_STEPS, TestCluster } from '../support/cluster';
+import { freePort } from '../support/free-port';
 import { onTime } from '../support/on-time';
 import { RoleProcess } from '../support/role-process';
 import { waitUntil } from '../support/wait';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stream } from '../support/client';
-import { freePort } from '../support/cluster';
+import { freePort } from '../support/free-port';
 import { isAlive, processesBelow, untilGone } from '../support/processes';
 import { PrivateRedis } from '../support/redis-server';
 import { waitUntil } from '../support/wait';

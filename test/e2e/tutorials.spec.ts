@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../support/cluster';
+import { freePort } from '../support/free-port';
 import { asPrinted, linesOf, readTutorial, type Step } from '../support/tutorial';
 import { waitUntil } from '../support/wait';
 

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../support/cluster';
+import { freePort } from '../support/free-port';
 import { CommandProcess } from '../support/command-process';
 import { comparableLines, quotedLines } from '../support/quoted-output';
 import { waitUntil } from '../support/wait';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { freePort } from '../support/cluster';
+import { freePort } from '../support/free-port';
 import { CommandProcess } from '../support/command-process';
 import { waitUntil } from '../support/wait';
 import { read, ROOT } from '../tidy/repository';

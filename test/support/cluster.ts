@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { EnginePresence, Stage } from '@baton/contract';
 import { connectRedisTransport, type Transport } from '@baton/transport';
 import { Redis } from 'ioredis';
+import { freePort } from './free-port';
 import { isAlive } from './processes';
 import { PATIENT, PrivateRedis } from './redis-server';
 import { waitUntil } from './wait';
@@ -187,26 +186,4 @@ export class TestCluster {
       throw new Error(`${String(error)}\n${this.output}`);
     }
   }
-}
-
-/**
- * The first of `count` free ports in a row, below those that the system gives to outgoing
- * connections.
- */
-export async function freePort(count = 1): Promise<number> {
-  for (let attempt = 0; attempt < 50; attempt += 1) {
-    const first = randomInt(20_000, 32_000);
-    const ports = Array.from({ length: count }, (_none, i) => first + i);
-    const isFree = await Promise.all(ports.map(canListen));
-    if (isFree.every(Boolean)) return first;
-  }
-  throw new Error(`found no ${count} free ports in a row`);
-}
-
-function canListen(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-  });
 }

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { freePort } from './cluster';
+import { freePort } from './free-port';
 import { waitUntil } from './wait';
 
 export interface Sample {

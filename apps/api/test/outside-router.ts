@@ -1,5 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
+import { freePort } from '../../../test/support/free-port';
 import { ClusterFixture } from './cluster-fixture';
 import { until } from './until';
 
@@ -15,6 +16,9 @@ export interface LegAnswer {
   };
 }
 
+/** Two ranks of the prefill and of the decode engine. */
+const MOST_ENGINES = 4;
+
 /**
  * Sends legs to the ports of single engines, as an outside router does. Needs a cluster
  * of one prefill and one decode engine.
@@ -25,7 +29,8 @@ export class OutsideRouter {
     private readonly ports: ReadonlyMap<Stage, number>,
   ) {}
 
-  static async start(firstPort: number, config: Partial<BatonConfig> = {}): Promise<OutsideRouter> {
+  static async start(config: Partial<BatonConfig> = {}): Promise<OutsideRouter> {
+    const firstPort = await freePort(MOST_ENGINES);
     const exposed = { exposeEngines: true, exposeEnginesPort: firstPort, dialect: 'vllm' } as const;
     const cluster = await ClusterFixture.start(
       { prefill: 1, decode: 1 },

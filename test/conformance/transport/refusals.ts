@@ -1,6 +1,6 @@
 import { connectRedisTransport, type Transport, TransportRefused } from '@baton/transport';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort } from '../../support/cluster';
+import { freePort } from '../../support/free-port';
 import { PATIENT, PrivateRedis } from '../../support/redis-server';
 import { waitUntil } from '../../support/wait';
 import { job, redisWorld, Taking, withAdmin } from './world';

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../../../test/support/free-port';
 import { ApiFixture, readStream } from '../../test/api-fixture';
 import { until } from '../../test/until';
 import { ClusterView } from './cluster-view';
@@ -104,7 +105,10 @@ describe('kv_transfer_params from outside', () => {
 });
 
 describe('engines behind ports of their own', () => {
-  const basePort = 21_500;
+  let basePort: number;
+  beforeEach(async () => {
+    basePort = await freePort(2);
+  });
 
   it('take requests only for their own engine, and close when it leaves', async () => {
     fixture = await ApiFixture.start({
@@ -139,13 +143,13 @@ describe('engines behind ports of their own', () => {
 
   it('stay open while the engine is silent, answer 503, and recover', async () => {
     fixture = await ApiFixture.start({
-      config: { topology: '1P1D', exposeEngines: true, exposeEnginesPort: basePort + 30 },
+      config: { topology: '1P1D', exposeEngines: true, exposeEnginesPort: basePort },
       engines: SPLIT.engines,
     });
     const cluster = fixture.api.app.get(ClusterView);
     const [, engine] = fixture.engines;
     const ask = (): Promise<Response> =>
-      fetch(`http://127.0.0.1:${basePort + 31}/v1/completions`, {
+      fetch(`http://127.0.0.1:${basePort + 1}/v1/completions`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ prompt: 'x', max_tokens: 4, ignore_eos: true }),
@@ -166,12 +170,12 @@ describe('engines behind ports of their own', () => {
       config: {
         topology: '1P1D',
         exposeEngines: true,
-        exposeEnginesPort: basePort + 60,
+        exposeEnginesPort: basePort,
         exposedPortGrace: 0,
       },
       engines: SPLIT.engines,
     });
-    const url = `http://127.0.0.1:${basePort + 61}/health`;
+    const url = `http://127.0.0.1:${basePort + 1}/health`;
     expect((await fetch(url)).status).toBe(200);
     await fixture.engines[1]!.fallSilent();
     await until(async () => (await fetch(url).catch(() => undefined)) === undefined);
@@ -179,10 +183,10 @@ describe('engines behind ports of their own', () => {
 
   it('take the prefill leg of an outside router', async () => {
     fixture = await ApiFixture.start({
-      config: { topology: '1P1D', exposeEngines: true, exposeEnginesPort: basePort + 10 },
+      config: { topology: '1P1D', exposeEngines: true, exposeEnginesPort: basePort },
       engines: SPLIT.engines,
     });
-    const answer = fetch(`http://127.0.0.1:${basePort + 10}/v1/completions`, {
+    const answer = fetch(`http://127.0.0.1:${basePort}/v1/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ prompt: 'x', max_tokens: 1, kv_transfer_params: HOLD }),
@@ -195,10 +199,10 @@ describe('engines behind ports of their own', () => {
 
   it('fail the requests that were sent to them when they die', async () => {
     fixture = await ApiFixture.start({
-      config: { topology: '1P1D', exposeEngines: true, exposeEnginesPort: basePort + 20 },
+      config: { topology: '1P1D', exposeEngines: true, exposeEnginesPort: basePort },
       engines: SPLIT.engines,
     });
-    const answer = fetch(`http://127.0.0.1:${basePort + 20}/v1/completions`, {
+    const answer = fetch(`http://127.0.0.1:${basePort}/v1/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ prompt: 'x', max_tokens: 5 }),

@@ -6,6 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import { type BatonConfig, type Certificate, defaultConfig, readCertificate } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../../../test/support/free-port';
 import { ApiFixture } from '../../test/api-fixture';
 import { exchange, rawPost } from '../../test/raw-http';
 import { until } from '../../test/until';
@@ -116,7 +117,7 @@ describe('the API over TLS', () => {
   });
 
   it('is also used at the ports of engines', async () => {
-    const exposeEnginesPort = 21_390;
+    const exposeEnginesPort = await freePort();
     await start({ ...SERVER, exposeEngines: true, exposeEnginesPort, apiKey: ['sk-one'] });
     const path = '/v1/models';
     const isGuarded = (): Promise<boolean> =>

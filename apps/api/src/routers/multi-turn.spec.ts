@@ -9,7 +9,7 @@ const BLOCK = 16;
 let router: OutsideRouter;
 
 beforeAll(async () => {
-  router = await OutsideRouter.start(22_660, { bidirectionalKvXfer: true, kvLeaseDuration: 600 });
+  router = await OutsideRouter.start({ bidirectionalKvXfer: true, kvLeaseDuration: 600 });
 });
 
 afterAll(() => router.stop());

@@ -13,7 +13,7 @@ let plain: string | undefined;
 
 beforeAll(async () => {
   // A busy machine can take longer than the usual lease from one leg to the other.
-  router = await OutsideRouter.start(22_600, { kvLeaseDuration: 600 });
+  router = await OutsideRouter.start({ kvLeaseDuration: 600 });
   plain = await router.plainText(ASKED);
 });
 
@@ -314,7 +314,7 @@ it('the push proxy streams both legs when its client does', async () => {
 });
 
 it('a decode leg whose prefill leg never comes ends after kv_leg_timeout', async () => {
-  const impatient = await OutsideRouter.start(22_650, { kvLegTimeout: 0.1 });
+  const impatient = await OutsideRouter.start({ kvLegTimeout: 0.1 });
   try {
     const params = { ...PUSH_ENGINE, remote_request_id: randomUUID() };
     const decode = await impatient.leg('decode', { ...ASKED, kv_transfer_params: params });
@@ -333,7 +333,7 @@ describe('the Mooncake bootstrap server', () => {
   });
 
   it('names every data-parallel rank, and the legs meet on the rank that the header names', async () => {
-    const ranked = await OutsideRouter.start(22_640, { dataParallelSize: 2 });
+    const ranked = await OutsideRouter.start({ dataParallelSize: 2 });
     try {
       const answer = await fetch(ranked.url('prefill', '/query'));
       const ranks = (await answer.json()) as Record<string, { engine_id: string }>;

@@ -29,9 +29,9 @@ let router: OutsideRouter;
 let impatient: OutsideRouter;
 
 beforeAll(async () => {
-  router = await OutsideRouter.start(22_620, { ...STRICT, kvLeaseDuration: 600 });
+  router = await OutsideRouter.start({ ...STRICT, kvLeaseDuration: 600 });
   const short = { kvLegTimeout: 0.1, kvLeaseDuration: 1 };
-  impatient = await OutsideRouter.start(22_630, { ...STRICT, ...short });
+  impatient = await OutsideRouter.start({ ...STRICT, ...short });
 });
 
 afterAll(() => Promise.all([router.stop(), impatient.stop()]));

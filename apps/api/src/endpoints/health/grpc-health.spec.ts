@@ -12,7 +12,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../../test/api-fixture';
 import { FakeEngine } from '../../../test/fake-engine';
-import { freePort } from '../../../../../test/support/cluster';
+import { freePort } from '../../../../../test/support/free-port';
 
 /** grpc/health/v1/health.proto, without its comments. */
 const PROTO = `

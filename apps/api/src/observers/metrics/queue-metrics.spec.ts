@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../../../../test/support/free-port';
 import { ApiFixture } from '../../../test/api-fixture';
 import { type Family, parseExposition, sumOf } from '../../../test/exposition';
 import { until } from '../../../test/until';
@@ -47,16 +48,17 @@ describe('the queue metrics', () => {
   });
 
   it('count jobs in the engines’ own queues where a policy places them', async () => {
+    const port = await freePort();
     fixture = await ApiFixture.start({
       engines: [{ takes: () => false }],
-      config: { exposeEngines: true, exposeEnginesPort: 22_150 },
+      config: { exposeEngines: true, exposeEnginesPort: port },
     });
     await until(async () => {
       await scrape();
       return sumOf(page, 'baton:engines', { state: 'ready' }) === 1;
     });
     const leaving = new AbortController();
-    const asked = fetch('http://127.0.0.1:22150/v1/completions', {
+    const asked = fetch(`http://127.0.0.1:${port}/v1/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(BODY),
@@ -67,7 +69,7 @@ describe('the queue metrics', () => {
       return of('baton:queue_depth', 'aggregated') === 1;
     });
     expect(sumOf(page, 'vllm:num_requests_waiting')).toBe(1);
-    const own = await fetch('http://127.0.0.1:22150/metrics');
+    const own = await fetch(`http://127.0.0.1:${port}/metrics`);
     expect(sumOf(parseExposition(await own.text()), 'vllm:num_requests_waiting')).toBe(1);
     leaving.abort();
     await asked;

@@ -1,12 +1,12 @@
 import type { BatonConfig } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
 import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../../../../test/support/free-port';
 import { ClusterFixture } from '../../../test/cluster-fixture';
 import { until } from '../../../test/until';
 
 const BODY = { prompt: 'Pass the baton on.', max_tokens: 4, ignore_eos: true };
 const HEADER = 'x-data-parallel-rank';
-const FIRST_PORT = 23_500;
 
 describe('engines of two data-parallel ranks', () => {
   let cluster: ClusterFixture;
@@ -105,13 +105,14 @@ describe('engines of two data-parallel ranks', () => {
   });
 
   it('have a port each, at which another rank of the same engine can be named', async () => {
-    await start({ exposeEngines: true, exposeEnginesPort: FIRST_PORT });
+    const firstPort = await freePort(6);
+    await start({ exposeEngines: true, exposeEnginesPort: firstPort });
     const target = (await ranks()).findLast((of) => of.stage === 'decode') as EnginePresence;
     const other = (await ranks()).find(
       ({ engineId, dataParallel }) =>
         dataParallel?.replicaId === target.dataParallel?.replicaId && engineId !== target.engineId,
     ) as EnginePresence;
-    const url = `http://127.0.0.1:${FIRST_PORT + target.index}`;
+    const url = `http://127.0.0.1:${firstPort + target.index}`;
     const post = (headers: Record<string, string>): Promise<Response> =>
       fetch(`${url}/v1/completions`, {
         method: 'POST',
