@@ -121,7 +121,9 @@ describe('a cluster with several API processes behind one port', () => {
     expect(pids).not.toContain(victim);
     const answers = await streams(20);
     expect(answers.map(({ finishReason }) => finishReason)).toEqual(answers.map(() => 'length'));
-    expect(cluster.log).toMatch(/api-\d ended by SIGKILL; starting it again/);
+    await waitUntil(() => /api-\d ended by SIGKILL; starting it again/.test(cluster.log), {
+      what: 'the log says that it is started again',
+    });
     await waitUntil(async () => (await counted()) >= before + 20, { what: 'all are counted' });
   });
 

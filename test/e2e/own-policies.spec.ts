@@ -99,8 +99,14 @@ describe("a cluster of processes with a user's policies", () => {
       'baton:policy_faults_total{policy="last.mjs",stage="prefill",reason="threw"} 1',
       'baton:policy_faults_total{policy="last.mjs",stage="prefill",reason="wrong_answer"} 1',
     ]);
-    expect(target.log).toContain('choose (prefill) threw Error: too long (last.mjs:3:');
-    expect(target.log).toMatch(/choose \(prefill\) returned -1; .* \(last\.mjs:1\)/);
+    // Lines of the API come by way of the supervisor, later than its answers.
+    const said = [
+      /choose \(prefill\) threw Error: too long \(last\.mjs:3:/,
+      /choose \(prefill\) returned -1; .* \(last\.mjs:1\)/,
+    ];
+    await waitUntil(() => said.every((line) => line.test(target.log)), {
+      what: 'the log says what the router did wrong',
+    });
   });
 
   it('ends a call that does not return, and names the line of the loop, also in an engine', async () => {
@@ -170,7 +176,9 @@ describe("a cluster of processes with a user's policies", () => {
       });
     await waitUntil(counted, { what: 'the API counts the faults of the autoscaler' });
     expect(await decodes()).toBe(2);
-    expect(target.log).toContain('decide (cluster) threw Error: enough (two.mjs:2:');
+    await waitUntil(() => target.log.includes('decide (cluster) threw Error: enough (two.mjs:2:'), {
+      what: 'the log says that the autoscaler has failed',
+    });
   });
 
   /** No policy has thrown, or chosen an engine that is not there. */
